@@ -43,3 +43,16 @@ def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> N
     expect(opened.page.locator(".av-head .av-facts")).to_contain_text("It looks; the head matters.")
     opened.page.get_by_role("button", name="Next head").click()
     expect(opened.page.locator(".av-head .av-facts")).to_contain_text("to looks at Mary")
+
+
+def test_a_look_that_the_mask_hides_is_said_to_be_hidden_on_overview_and_head(
+    visit: OpenVisit,
+) -> None:
+    hidden = "cannot look at a: the mask hides it."
+    cell = {"layer": 2, "head": 1, "query": 10, "key": 12}
+    for page in ("overview", "head"):
+        facts = visit(page, model="stories", text=STORE, **cell).page.locator(".av-facts").last
+        expect(facts).to_contain_text(hidden)
+        facts = visit(page, model="stories", text=STORE, **cell | {"key": 2}).page
+        expect(facts.locator(".av-facts").last).to_contain_text("looks at Mary")
+        expect(facts.locator(".av-facts").last).not_to_contain_text("cannot look")

@@ -1,5 +1,6 @@
 """The stage of Start: its answer stays sorted; who only watches sees what a look does."""
 
+import math
 import re
 
 import pytest
@@ -8,7 +9,7 @@ from playwright.sync_api import Page, expect
 import attnviz
 from attnviz import i18n
 from tests.browser.conftest import OpenVisit
-from tests.support.waiting import expect_equal
+from tests.support.waiting import eventually, expect_equal
 
 # the click of somebody who was about to make it when the look was forbidden
 CLICK_WHEN_SHOWN = """(stage) => {
@@ -28,14 +29,14 @@ BARS = """(bars) => bars
 
 
 def bars(page: Page) -> list[tuple[str, float]]:
-    found = page.locator(".stage-bars li").evaluate_all(BARS)
+    found = page.locator(".stage-bars li:not(.stage-axis)").evaluate_all(BARS)
     return [(name.strip(), value) for name, value in found]
 
 
 def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit) -> None:
     page = look(lang="en").page
     expect_equal(lambda: [name for name, _ in bars(page)[:2]], ["Mary", "Sara"])
-    expect(page.locator(".stage-legend")).to_contain_text("Same cut in all 16 heads")
+    expect(page.locator(".stage-legend")).to_contain_text("Same cut, 16 heads")
     decisive = page.locator(".stage-pill").first
     expect(decisive).to_have_attribute(
         "title", "L2.H1: layer 2, head 1. 0.98 of its look goes to Mary."
@@ -199,3 +200,22 @@ def test_a_look_as_weak_as_those_that_are_counted_is_said_to_be_one(visit: OpenV
     expect(says).to_contain_text("1 head looks from the at to")
     page.locator(".stage-square").first.click()
     expect(says).to_contain_text("L0.H0 looked at to too, 0.18. Without it the answer stays")
+
+
+LENGTHS = """(bars) => bars.map((bar) => [Number(bar.dataset.value),
+    new DOMMatrix(getComputedStyle(bar.querySelector(".stage-fill")).transform).a])"""
+
+
+def test_the_bars_of_a_meaning_have_an_axis_of_six_steps_of_ten(look: OpenVisit) -> None:
+    page = look(lang="en").page
+    page.get_by_role("button", name="The animal didn't cross the street").click()
+    expect(page.locator(".stage-answers .av-heading")).to_contain_text("each line: ten times")
+    expect(page.locator(".stage-axis-numbers span")).to_have_text(["0.000001", "0.001", "1"])
+    found = page.locator(".stage-bars li:not(.stage-axis)")
+
+    def as_long_as_its_axis_has_it() -> None:
+        lengths = [(value, at) for value, at in found.evaluate_all(LENGTHS) if value]
+        assert len(lengths) > 1
+        assert all(abs(at - (6 + math.log10(value)) / 6) < 1e-3 for value, at in lengths)
+
+    eventually(as_long_as_its_axis_has_it)

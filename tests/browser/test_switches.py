@@ -235,7 +235,9 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
     expect(facts).to_contain_text("It looks; the head matters.")
     expect(page.locator(".av-switches-looks")).to_contain_text("Mary")  # what the bars are
-    expect(page.locator(".av-switches-moves")).to_be_visible()
+    expect(page.locator(".av-switches-moves")).to_have_text("moves the answer alone (points)")
+    expect(page.locator("[data-head='L2.H1'] .av-switches-strip")).to_have_text("55")
+    expect(facts).to_contain_text("it moves the answer 54.9 points")  # of one unit
     page.locator("[data-head='L2.H3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
     expect(facts).to_contain_text("It looks; the head alone hardly matters.")

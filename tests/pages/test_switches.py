@@ -191,7 +191,10 @@ def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Vis
         2,
     )
     numbers = (100 * run.effects().of("L0.H0"), len(cuts.moved), 100 * cuts.moved[best])
-    said = "Strongest head: L0.H0, {:.1f} points. Strongest of {} looks: L2.H1 at “Mary”, {:.1f}"
+    said = (
+        "Strongest head: L0.H0, {:.1f} points."
+        " Strongest of {} last-row looks: L2.H1 at “Mary”, {:.1f}"
+    )
     assert said.format(*numbers) in header["most_said"]
     app = visit("switches", model="minilm", layer="3", head="1")
     assert (sent(app)[0]["looks"], sent(app)[0]["most_said"]) == (
@@ -442,6 +445,15 @@ def test_the_head_that_was_changed_last_says_what_that_does_beside_the_others(
     assert made == {
         "head": "L2.H1",
         "sentence": "Forbidden, this look moves the answer 94.4 points.",
+    }
+
+
+def test_cosines_beside_other_changes_are_said_to_be_of_all_of_them(visit: Visit) -> None:
+    alone, both = "L0.H0.mixed=mean", "L0.H0.mixed=mean,L1.H1.mixed=mean"
+    assert sent(visit("switches", model="minilm", changes=alone))[0]["made"] is None
+    assert sent(visit("switches", model="minilm", changes=both))[0]["made"] == {
+        "head": "L1.H1",
+        "sentence": "The cosine is of all changes together, to the vector with all heads on.",
     }
 
 

@@ -373,8 +373,8 @@ def _made(
 ) -> MadeChange | None:
     """The effect of a forbidden look of one head, or of the last of several changes.
 
-    None for the only head that is off, whose effect alone it is, and for a cosine beside other
-    changes: that is always of the vector with all heads on.
+    None for the only head that is off, whose effect alone it is. A cosine is always to the vector
+    with all heads on: beside other changes it is said to be of all of them.
     """
     reader = answered.run.reader
     if forbidden.reader:
@@ -383,8 +383,10 @@ def _made(
         head, rest = off[-1].head, (*_switched(off[:-1]), *forbidden.changes)
     else:
         return None
-    if not rest and not forbidden.reader or rest and reader.kind == "cosines":
+    if not rest and not forbidden.reader:
         return None
+    if rest and reader.kind == "cosines":
+        return MadeChange(head, text(lang, "switchboard.adds_cosines"))
     before = answered.run.with_changes(*rest, draws=0).choices.after if rest else result.before
     form: Literal["head", "look"] = "look" if forbidden.reader else "head"
     return views.made_change(lang, reader, head, form, before, result.after)

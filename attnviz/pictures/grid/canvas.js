@@ -8,7 +8,7 @@ import { moveAlongChips } from "../shared/chips.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
 import { dataAt, el, oncePerFrame, setText, watchSize } from "../shared/dom.js";
-import { cellOf, effectsFor, factNodes, lookAt } from "../shared/effects.js";
+import { cellOf, effectsFor, factNodes, hiddenNode, isHidden, lookAt } from "../shared/effects.js";
 import { boxOf, fly } from "../shared/grow.js";
 import { sameForAll } from "../shared/hidden.js";
 import { pictureSource } from "../shared/picture.js";
@@ -529,6 +529,8 @@ function showAll(/** @type {State} */ state) {
   const look =
     cell && at.layer !== null && has(at.layer, at.head) ? lookAt(weights, visible, at, cell) : null;
   const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, known, at);
+  if (at.layer !== null && cell && tokens && isHidden(visible, at.layer, cell))
+    facts.unshift(hiddenNode(header.strings, tokens));
   const isForbidden = Boolean(known?.cell) && at.layer !== null;
   drawPreview(parts.preview, {
     ...enlarged,

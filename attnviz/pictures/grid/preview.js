@@ -58,7 +58,7 @@ export function makePreview(
   const allow = button({ label: strings.allow, onClick: onAllow });
   const spoken = el("div", { class: "av-visually-hidden", role: "status", "aria-live": "polite" });
   const picture = makePicturePanel();
-  const note = el("p", { class: "av-note" }, strings.weights_note);
+  const note = el("p", { class: "av-note" });
   const coming = el("p", { class: "av-note", hidden: true });
   const pooledNote =
     pooled && el("p", { class: "av-note" }, fill(strings.pooled_note, { side: pooled.side }));
@@ -73,7 +73,7 @@ export function makePreview(
     spoken,
   );
   const about = ""; // the head and the row that were told of: with another text, they are not told again
-  return { node, picture, title, facts, sentence, canvas, bar, coming, openers, allow, spoken, about };
+  return { node, picture, title, facts, sentence, canvas, bar, note, coming, openers, allow, spoken, about };
 }
 
 /** Draws one head, or a summary of several, into the panel; only a head can be opened. */
@@ -97,6 +97,7 @@ export function drawPreview(/** @type {Preview} */ panel, /** @type {PreviewView
   }
   const label = fill(strings.preview, { head: name, rows: nQuery, cols: nKey });
   panel.canvas.setAttribute("aria-label", label);
+  setText(panel.note, view.hidden?.includes(1) ? strings.weights_hatched : strings.weights_note);
   drawHead(panel.canvas, view);
   const data = { values, dtype, nQuery, nKey, rows: [], cols: [] };
   drawPicturePanel(panel.picture, {

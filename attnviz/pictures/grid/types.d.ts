@@ -32,6 +32,7 @@ export interface Strings extends SharedStrings {
   readonly strongest: string;
   readonly looks: string;
   readonly weights_note: string;
+  readonly weights_hatched: string;
   readonly coming_note: string;
   readonly squares_note: string;
   readonly pooled_note: string;

@@ -2,7 +2,7 @@
 // The head page in words: the cell pointed at, the caption of the lines, the attention that hides.
 
 import { isolate, WRITTEN } from "../shared/axes.js";
-import { cellOf, effectsFor, factNodes, lookAt } from "../shared/effects.js";
+import { cellOf, effectsFor, factNodes, hiddenNode, isHidden, lookAt } from "../shared/effects.js";
 import { fill, fmtPercent, fmtWeight } from "../shared/fmt.js";
 import { hiddenInRow, hiddenMean, rankAt, weightAt } from "../shared/numbers.js";
 
@@ -63,5 +63,6 @@ export function factsOf(/** @type {State} */ { capture, own, selection, effects 
   const cell = cellOf(weights, selection);
   const names = cell && { query: own.header.rows[cell.query], key: keys[cell.key] };
   const look = cell && lookAt(weights, visible, selection, cell);
-  return factNodes(strings, names, look, effectsFor(effects, cell), selection);
+  const facts = factNodes(strings, names, look, effectsFor(effects, cell), selection);
+  return names && isHidden(visible, selection.layer, cell) ? [hiddenNode(strings, names), ...facts] : facts;
 }

@@ -7,6 +7,7 @@ import { isolate } from "./axes.js";
 import { codeAt, rowValues, weightOf } from "./buffer.js";
 import { el, fillNodes, foreign, languageOf } from "./dom.js";
 import { fmtFixed } from "./fmt.js";
+import { maskLayer } from "./hidden.js";
 
 /** @import { PackedArray } from "./buffer.js" */
 /** @import { SharedStrings } from "./heads.js" */
@@ -67,7 +68,7 @@ export function cellOf(weights, { layer, head, query, key }) {
  */
 export function lookAt(weights, visible, { layer, head }, { query, key }) {
   const rows = weights.shapes?.[layer][1] ?? weights.shape[2];
-  const from = visible && (visible.shapes || visible.shape[0] > 1) ? layer : 0;
+  const from = visible ? maskLayer(visible, layer) : 0;
   const maySee = (/** @type {number} */ row) => !visible || visibleAt(visible, from, row, key) !== 0;
   if (!maySee(query)) return null;
   const read = (/** @type {number} */ row) => weightOf(codeAt(weights, layer, head, row, key), weights.dtype);
@@ -78,6 +79,15 @@ export function lookAt(weights, visible, { layer, head }, { query, key }) {
       count++;
     }
   return count ? { weight: read(query), others: sum / count } : null;
+}
+
+/** True where the mask hides a key from its query. */
+export function isHidden(
+  /** @type {PackedArray | null} */ visible,
+  /** @type {number} */ layer,
+  /** @type {CellAt} */ { query, key },
+) {
+  return visible !== null && visibleAt(visible, maskLayer(visible, layer), query, key) === 0;
 }
 
 /**
@@ -106,6 +116,22 @@ export function barSign(
   return el("span", props, el("i", { class: `av-swatch av-swatch-${role}` }), text);
 }
 
+/** What is said of a cell that the mask hides, in place of how its row looks there. */
+export function hiddenNode(
+  /** @type {SharedStrings} */ strings,
+  /** @type {{query: string, key: string}} */ tokens,
+) {
+  const { query, key } = tokenNodes(tokens);
+  return el("span", {}, ...fillNodes(strings.hidden_look, { query, key }));
+}
+
+/** The tokens of a cell in the colours of their roles. */
+function tokenNodes(/** @type {{query: string, key: string}} */ { query, key }) {
+  const token = (/** @type {string} */ text, /** @type {string} */ role) =>
+    foreign(isolate(text), { lang: languageOf(text), class: `av-fact-${role}` });
+  return { query: token(query, "query"), key: token(key, "key") };
+}
+
 /**
  * The two facts of a head, each with its control, and whether they agree.
  * @param {SharedStrings} strings
@@ -117,14 +143,11 @@ export function barSign(
  */
 export function factNodes(strings, tokens, look, effects, { layer, head }, isJudged = true) {
   const effect = effectAt(effects, layer, head);
-  const token = (/** @type {string} */ text, /** @type {string} */ role) =>
-    foreign(isolate(text), { lang: languageOf(text), class: `av-fact-${role}` });
   const isOff = Boolean(effects?.cell) && effect !== null; // the look is forbidden in this head
   const nodes = [];
   if (look && tokens) {
     const parts = {
-      query: token(tokens.query, "query"),
-      key: token(tokens.key, "key"),
+      ...tokenNodes(tokens),
       weight: el(
         "b",
         {},

@@ -179,6 +179,7 @@ export interface SharedStrings {
   readonly allow: string;
   readonly token_at: string;
   readonly look: string;
+  readonly hidden_look: string;
   readonly verdict_both: string;
   readonly verdict_both_head: string;
   readonly verdict_looks: string;

@@ -64,7 +64,7 @@ export function makeBars(/** @type {HTMLElement} */ place) {
         ? choices
         : [strings.this_look, ...choices.map((name) => name || strings.another)];
       bars = names.map(makeBar);
-      place.replaceChildren(...bars.map(({ node }) => node));
+      place.replaceChildren(...bars.map(({ node }) => node), ...(isNext() ? [] : [makeAxis()]));
       values(null).forEach((value, at) => (bars[at].mark.style.left = `calc(${100 * length(value)}% - 1px)`));
       setData(place, { kind: nextHeader.kind });
     },
@@ -96,6 +96,13 @@ function makeBar(/** @type {string} */ name) {
   const track = el("span", { class: "stage-track" }, fill, mark);
   const node = el("li", {}, foreign(name, { class: "stage-name", title: name }), track, value);
   return { node, fill, mark, value, to: 0 };
+}
+
+/** The ends and the middle of the axis of distances, below its bars. */
+function makeAxis() {
+  const numbers = [fmtFixed(LEAST, 6), fmtFixed(Math.sqrt(LEAST), 3), "1"];
+  const track = el("span", { class: "stage-axis-numbers" }, ...numbers.map((text) => el("span", {}, text)));
+  return el("li", { class: "stage-axis", "aria-hidden": "true" }, el("span", {}), track);
 }
 
 /** Where a distance lies between a millionth and 1, each step ten times the one before. */

@@ -33,8 +33,8 @@ export function makeParts(host, moveFocus) {
   const before = el("span", { class: "stage-before av-caption", hidden: true });
   const heading = el("h3", { class: "av-heading" }, name, before);
   const bars = el("ul", { class: "stage-bars" });
-  const listed = el("p", { class: "av-caption" });
-  const answers = el("div", { class: "stage-answers" }, heading, bars, listed);
+  const listed = el("p", {});
+  const answers = el("div", { class: "stage-answers" }, heading, bars);
   const gap = el("span", { class: "stage-token gap", dir: "auto" });
   const says = el("p", { class: "stage-says", role: "status" });
   const notShown = el("span", {});
@@ -56,7 +56,7 @@ export function makeParts(host, moveFocus) {
   const how = el("summary", {});
   const howText = el("p", {});
   const howOthers = el("p", {});
-  const details = el("details", { class: "stage-how" }, how, howText, howOthers);
+  const details = el("details", { class: "stage-how" }, how, listed, howText, howOthers);
   const body = el("div", { class: "stage-body" }, sentence, answers);
   const foot = el("div", { class: "stage-foot" }, own.film, details);
   return {
@@ -110,7 +110,7 @@ export function makeParts(host, moveFocus) {
       legend.replaceChildren(
         el("span", {}, fill(strings.squares, { n: layers * heads })),
         el("span", { class: "stage-sign looks" }, strings.looks),
-        el("span", { class: "stage-sign moves" }, strings.moves),
+        el("span", { class: "stage-sign moves" }, kind === "meaning" ? strings.moves_scaled : strings.moves),
       );
       tried.hidden = !header.tried;
       if (header.tried) setText(tried, fill(strings.tried, countsOf(header.tried)));

@@ -117,6 +117,7 @@ export interface Strings extends SharedStrings {
   readonly squares: string;
   readonly looks: string;
   readonly moves: string;
+  readonly moves_scaled: string;
   readonly tried: string;
   readonly switch: string;
   readonly square: string;

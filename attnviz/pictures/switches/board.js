@@ -5,7 +5,7 @@
 import { headValues } from "../shared/buffer.js";
 import { levelTable, sequential } from "../shared/colors.js";
 import { context2d, dataAt, el, markDrawn } from "../shared/dom.js";
-import { fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
+import { fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { hiddenPoints } from "../shared/hidden.js";
 import { paintLevels } from "../shared/matrix.js";
 
@@ -159,9 +159,7 @@ function paintAll(
     if (cell.effect === null || Number.isNaN(cell.effect)) continue;
     const share = header.most > 0 ? Math.max(0, cell.effect) / header.most : 0;
     cell.strip.style.setProperty("--av-share", String(share));
-    cell.strip.textContent = header.effects_percent
-      ? withPercent(fmtPercent(cell.effect))
-      : fmtFixed(cell.effect, 3);
+    cell.strip.textContent = header.effects_percent ? fmtPercent(cell.effect) : fmtFixed(cell.effect, 3);
   }
 }
 

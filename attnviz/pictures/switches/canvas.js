@@ -8,7 +8,7 @@ import { barList } from "../shared/bars.js";
 import { parse } from "../shared/buffer.js";
 import { cueScroll, el, quotingNodes, setBusy, setText, watchSize } from "../shared/dom.js";
 import { barSign, factNodes } from "../shared/effects.js";
-import { fill, fmtFixed, fmtPercent, withPercent } from "../shared/fmt.js";
+import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeArrows } from "./arrows.js";
 import { makeBoard } from "./board.js";
@@ -213,16 +213,17 @@ function takeData(state, parts, data, arrows) {
 /** What the two bars under a head are. */
 function showLegend(
   /** @type {HTMLElement} */ legend,
-  /** @type {Header} */ { strings, facts, most },
+  /** @type {Header} */ { strings, facts, most, effects_percent: isPercent },
   /** @type {Arrays} */ arrays,
 ) {
   const hasBars = (/** @type {number} */ place) =>
     [...(arrays[`facts.${place}.looks`]?.data ?? [])].some((weight) => !Number.isNaN(weight));
   const looked = facts.find((_, place) => hasBars(place));
   const looks = looked && fill(strings.bar_looks, { key: isolate(looked.key) });
+  const moves = isPercent ? strings.bar_points : strings.bar_moves;
   legend.replaceChildren(
     ...(looks ? [barSign("key", looks, { class: "av-switches-looks" })] : []),
-    ...(most > 0 ? [barSign("answer", strings.bar_moves, { class: "av-switches-moves" })] : []),
+    ...(most > 0 ? [barSign("answer", moves, { class: "av-switches-moves" })] : []),
   );
 }
 
@@ -308,8 +309,8 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const is = headSaid(header, off, at.name);
   const nodes = factsOf(state, header, arrays, at);
   if (!nodes.length && at.effect !== null) {
-    const value = isPercent ? withPercent(fmtPercent(at.effect)) : fmtFixed(at.effect, 4);
-    nodes.push(el("span", {}, fill(strings.effect, { value })));
+    const value = isPercent ? fmtPercent(at.effect) : fmtFixed(at.effect, 4);
+    nodes.push(el("span", {}, fill(isPercent ? strings.effect_points : strings.effect, { value })));
   }
   if (header.made?.head === at.name) nodes.unshift(el("span", {}, header.made.sentence)); // a phone cuts the end
   const path = state.arrows?.missing(at.name);

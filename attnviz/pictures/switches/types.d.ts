@@ -155,6 +155,7 @@ export interface Arrays {
 export interface Strings extends SharedStrings {
   readonly bar_looks: string;
   readonly bar_moves: string;
+  readonly bar_points: string;
   readonly measured: string;
   readonly compared: string;
   readonly board: string;
@@ -163,6 +164,7 @@ export interface Strings extends SharedStrings {
   readonly head_forbidden: string;
   readonly no_arrow: string;
   readonly effect: string;
+  readonly effect_points: string;
   readonly undo: string;
   readonly all_on: string;
   readonly suggested: string;
