@@ -6,10 +6,17 @@ from contextlib import contextmanager
 
 import pytest
 
+from attnviz.app.server import turns
 from attnviz.app.server.turns import Show, WaitingLine
 from attnviz.errors import AttnVizError
 
 LIMIT_S = 20
+
+
+@pytest.fixture(autouse=True)
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that waits looks again at once whether its turn has come."""
+    monkeypatch.setattr(turns, "POLL_S", 0.01)
 
 
 class Gone(BaseException):
