@@ -267,9 +267,11 @@ class LinearWatch:
         self, name: str, earlier: dict[str, Projection], layers: dict[str, Projection]
     ) -> None:
         """Let a call have a layer of an earlier one too, to be taken back with that."""
-        made = next(m for m in self._made if m.projections is earlier and m.name == name)
         layers[name] = earlier[name]
-        self._made.append(replace(made, projections=layers))
+        known = (m for m in self._made if m.projections is earlier and m.name == name)
+        made = next(known, None)  # a product with a parameter is proven already
+        if made is not None:
+            self._made.append(replace(made, projections=layers))
 
     def own(self, projections: dict[str, Projection]) -> None:
         """Copy what the layers of a call read, and what W_O wrote: the model may change both.

@@ -28,7 +28,7 @@ from attnviz.capture.record.gaps import (
     RUNS_IN_PARTS,
 )
 from attnviz.capture.record.loops import HeadLoops
-from attnviz.capture.record.operations import Stack
+from attnviz.capture.record.operations import ScoreSource, Stack, has_one_matrix
 from attnviz.capture.record.row_parts import NO_PLACE, RowPart, RowParts
 from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.sources import Sources
@@ -203,6 +203,8 @@ class Loops:
             for tensor in (operands.query, operands.key, operands.value)
         )
         if operands.query is not None:
+            if query is not None and not self._is_of_rows(query, operands.query, seen):
+                query = None
             query = query or self._some_rows(operands.query, seen)
         elif operands.weights is not None:  # whose rows are those of the queries
             query = self._parts.along(operands.weights, operands.weights.dim() - 2)
@@ -240,16 +242,33 @@ class Loops:
             chunk = self._own = replace(chunk, seen=seen)
         self._forward(chunk)
 
+    def _is_of_rows(self, part: RowPart, query: Tensor, seen: SeenAttention) -> bool:
+        """True if the layer behind queries wrote as many rows: an axis of heads has others."""
+        layer = self._layer_behind(query)
+        if layer is None:
+            return part.count > 1
+        is_since = len(part.source) > CUT_ONLY  # the layer ran on the part
+        n_row = part.count if is_since else part.n_row
+        return math.prod(layer.shape[:-1]) == seen.inputs.n_batch * n_row
+
+    def _layer_behind(self, tensor: Tensor) -> ScoreSource | None:
+        """The one layer that entered a tensor; None if there are several, or a matrix a head."""
+        layers = [source for source in self._sources.entering(tensor) if source.is_learned]
+        if len(layers) != 1 or not layers[0].has_learned_columns:
+            return None
+        (layer,) = layers
+        is_product = layer.right.dim() == 3 and layer.right.shape[-1] == layer.shape[-1]
+        return None if is_product and not has_one_matrix(layer.right) else layer
+
     def _some_rows(self, query: Tensor, seen: SeenAttention) -> RowPart | None:
         """A part without a place, if queries are fewer than the rows of the layer behind them."""
-        layers = [source for source in self._sources.entering(query) if source.is_learned]
-        n_query, n_batch = seen.inputs.n_query, seen.inputs.n_batch
-        if n_query == 1 or len(layers) != 1 or not layers[0].has_learned_columns:
+        layer, inputs = self._layer_behind(query), seen.inputs
+        if layer is None or inputs.n_query == 1:
             return None
-        n_row, rest = divmod(math.prod(layers[0].shape[:-1]), n_batch)
-        if rest or n_row <= n_query:
+        n_row, rest = divmod(math.prod(layer.shape[:-1]), inputs.n_batch)
+        if rest or n_row <= inputs.n_query:
             return None
-        return RowPart((layers[0],), n_row, NO_PLACE, NO_PLACE + n_query, 0)
+        return RowPart((layer,), n_row, NO_PLACE, NO_PLACE + inputs.n_query, 0)
 
     def _forward(self, chunk: _Chunk) -> None:
         """Report an attention, as the next head of a loop over heads if it is one."""
@@ -282,15 +301,15 @@ class Loops:
         """Report a loop as one attention; its parts alone or its module, where it is none."""
         self._refused = None
         reason = _why_apart(loop)
-        is_whole = reason is None
         if reason is None and not all(state.holds() for chunk in loop for state in chunk.states):
             reason = OVERWRITTEN
-        whole = _joined(loop) if reason is None else None
+        whole = _joined(loop) if reason is None and not _may_be_texts(loop) else None
+        are_steps = loop[0].query is not None and _are_single(loop)
         if whole is not None and not (runs_anew and _begin_elsewhere(loop)):
             apart = _apart(loop, is_read=is_read)
             seen = replace(whole.seen, replaces=int(is_reported), apart=apart)
             self._forward(replace(whole, seen=seen))
-        elif runs_anew or (is_whole and all(chunk.seen.inputs.n_query == 1 for chunk in loop)):
+        elif runs_anew or _may_be_texts(loop) or are_steps:
             for chunk in loop[is_reported:]:
                 self._forward(chunk)
         else:
@@ -324,6 +343,19 @@ def _why_apart(chunks: Sequence[_Chunk]) -> str | None:
     return None if _is_whole(chunks) else QUERIES_IN_PARTS
 
 
+def _are_single(chunks: Sequence[_Chunk]) -> bool:
+    """True for parts of one query each: those that are not all of one tensor are steps of time."""
+    return all(chunk.seen.inputs.n_query == 1 for chunk in chunks)
+
+
+def _may_be_texts(chunks: Sequence[_Chunk]) -> bool:
+    """True for rows of a matrix that do not all ask as many rows: it may hold several texts."""
+    n_row = 0 if chunks[0].query is None else chunks[0].query.n_row
+    is_flat = any(chunk.query is not None and chunk.query.is_flat for chunk in chunks)
+    is_one = all(chunk.keys()[2] == n_row for chunk in chunks) and not _begin_elsewhere(chunks)
+    return is_flat and not is_one
+
+
 def _begin_elsewhere(chunks: Sequence[_Chunk]) -> bool:
     """True if some chunk does not see the first key: in runs of their own, these are two texts."""
     return any(chunk.keys()[0] > 0 for chunk in chunks)
@@ -349,8 +381,7 @@ def _joined(chunks: Sequence[_Chunk]) -> _Chunk | None:
     chunks = sorted(chunks, key=lambda chunk: 0 if chunk.query is None else chunk.query.start)
     parts = [chunk.seen.inputs for chunk in chunks]
     n_keys = {chunk.keys()[2] for chunk in chunks}
-    is_step = all(part.n_query == 1 for part in parts)
-    if (is_step and len(n_keys) > 1) or any(
+    if (_are_single(chunks) and len(n_keys) > 1) or any(
         part is not None and part.n_row < max(n_keys)
         for chunk in chunks
         for part in (chunk.key, chunk.value)

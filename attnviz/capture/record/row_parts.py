@@ -40,7 +40,7 @@ class RowPart:
     """Rows `start` to `stop` of the `n_row` of a tensor, `stride` numbers apart where they lie now.
 
     `source` tells that tensor and the layers since from all others, `within` the columns that were
-    taken out of the rows.
+    taken out of the rows. Rows of a matrix are `is_flat`: they may be those of several texts.
     """
 
     source: tuple[object, ...]
@@ -49,6 +49,7 @@ class RowPart:
     stop: int
     stride: int
     within: tuple[int, ...] = ()
+    is_flat: bool = False
 
     @property
     def is_placed(self) -> bool:
@@ -143,7 +144,8 @@ class RowParts:
         known = [part for part in self._of(whole) if part.runs_along(whole, axis)]
         if owner is None or (whole.shape[axis] == 1 and not known):
             return
-        base = RowPart((owner, int(whole.storage_offset())), whole.shape[axis], 0, 0, step)
+        source, n_row = (owner, int(whole.storage_offset())), whole.shape[axis]
+        base = RowPart(source, n_row, 0, 0, step, is_flat=whole.dim() == 2)
         base = known[0] if known else base
         for part in parts:
             start = base.start + (part.storage_offset() - whole.storage_offset()) // step
