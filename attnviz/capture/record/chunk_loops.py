@@ -243,13 +243,14 @@ class Loops:
         self._forward(chunk)
 
     def _is_of_rows(self, part: RowPart, query: Tensor, seen: SeenAttention) -> bool:
-        """True if the layer behind queries wrote as many rows: an axis of heads has others."""
+        """True if the layer behind queries wrote as many rows: an axis of heads has more."""
         layer = self._layer_behind(query)
         if layer is None:
             return part.count > 1
         is_since = len(part.source) > CUT_ONLY  # the layer ran on the part
         n_row = part.count if is_since else part.n_row
-        return math.prod(layer.shape[:-1]) == seen.inputs.n_batch * n_row
+        # or more: of heads, or of texts that are taken one by one
+        return math.prod(layer.shape[:-1]) % (seen.inputs.n_batch * n_row) == 0
 
     def _layer_behind(self, tensor: Tensor) -> ScoreSource | None:
         """The one layer that entered a tensor; None if there are several, or a matrix a head."""
