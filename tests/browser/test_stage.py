@@ -3,12 +3,14 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 import attnviz
 from attnviz import i18n
 from tests.browser.conftest import OpenVisit
+from tests.support.canvas import Palette, pixels
 from tests.support.waiting import eventually, expect_equal
 
 # the click of somebody who was about to make it when the look was forbidden
@@ -219,3 +221,19 @@ def test_the_bars_of_a_meaning_have_an_axis_of_six_steps_of_ten(look: OpenVisit)
         assert all(abs(at - (6 + math.log10(value)) / 6) < 1e-3 for value, at in lengths)
 
     eventually(as_long_as_its_axis_has_it)
+
+
+def test_the_squares_of_a_model_that_writes_hatch_what_it_may_not_see(
+    look: OpenVisit, palettes: dict[str, Palette]
+) -> None:
+    page = look(lang="en").page
+    n, side = 15, 52  # tokens of the first sentence, pixels of a square
+    square, nothing = page.locator(".stage-square canvas").first, palettes["light"].of_weight(0.0)
+    expect(page.locator(".stage-square")).to_have_count(16)
+    cell = side / n
+    hidden = [((c + 0.5) * cell, (r + 0.5) * cell) for r, c in np.ndindex(n, n) if c > r]
+
+    def is_hatched() -> None:
+        assert not nothing & {*pixels(square, hidden)}
+
+    eventually(is_hatched)

@@ -1,12 +1,15 @@
 """The page Switches in a browser: a click moves the bars, undo and a link bring them back."""
 
+from io import BytesIO
+
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenVisit
 from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
-from tests.support.waiting import expect_equal, expect_true
+from tests.support.waiting import eventually, expect_equal, expect_true
 
 REPEATED = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
 STORE = "When Mary and John went to the store, John gave a book to"
@@ -194,6 +197,26 @@ def test_on_a_phone_the_verdict_stands_above_the_answer_and_no_text_is_cut(
         "(node) => node.scrollWidth > node.clientWidth || node.getBoundingClientRect().right > 391"
     )
     expect_true(lambda: not page.locator(".av-switches-says").evaluate(wide))
+
+
+def test_no_cut_line_touches_the_answer_that_stays_in_sight(visit: OpenVisit) -> None:
+    """On a phone text goes on below the answer: what is right above that is empty, at any place."""
+    page = visit("switches", model="stories", text=STORE, changes="L0.H0.mixed=mean").page
+    page.set_viewport_size({"width": 390, "height": 844})
+    answer = page.locator(".av-switches-narrow .av-switches-now")
+    expect(answer).to_contain_text("With all of L0.H0 off")
+
+    def is_empty_above() -> None:
+        box = answer.bounding_box()
+        assert box is not None
+        clip = {"x": box["x"], "y": box["y"] - 12, "width": box["width"], "height": 11}
+        shot = Image.open(BytesIO(page.screenshot(clip=clip)))  # type: ignore[arg-type]
+        assert len(shot.convert("RGB").getcolors(10**5) or ()) == 1
+
+    for top in (60, 67, 74, 81):  # a line has 20 px
+        scroll = "(main, top) => { main.scrollTop = top; }"
+        page.get_by_test_id("stMain").evaluate(scroll, top)
+        eventually(is_empty_above)
 
 
 def test_no_click_on_a_switch_is_lost_while_the_server_answers(visit: OpenVisit) -> None:

@@ -24,6 +24,7 @@ import { makeBars, onAxis } from "./bars.js";
 import { makeParts } from "./parts.js";
 import { elsewhere, lookName, printedMove, printedWeight, sayings, tokenName } from "./words.js";
 
+/** @import { PackedArray } from "../shared/buffer.js" */
 /** @import { Host, Mounted } from "../shared/host.js" */
 /** @import { Place } from "./arcs.js" */
 /** @import { Bars } from "./bars.js" */
@@ -217,7 +218,10 @@ function makeSquares(/** @type {State} */ state) {
   const side = layers * heads > MANY_HEADS ? 30 : 52;
   const theme = host.theme();
   const atlas = makeAtlas(
-    { array: arrays.weights, lut: sequential(theme.dark), levels: levelTable("u8", "sqrt") },
+    {
+      ...{ array: arrays.weights, lut: sequential(theme.dark), levels: levelTable("u8", "sqrt") },
+      mask: header.kind === "next" ? { visible: causal(arrays.weights.shape[2]), theme } : null,
+    },
     side,
   );
   const groups = Array.from({ length: layers }, () => el("div", { class: "stage-layer" }));
@@ -260,6 +264,12 @@ function fillSquare(
   node.setAttribute("aria-label", name);
   node.title = name;
   node.disabled = !isCut(header, arrays, number);
+}
+
+/** What a model that writes may see: each word itself and those before it. @returns {PackedArray} */
+function causal(/** @type {number} */ n) {
+  const data = Uint8Array.from({ length: n * n }, (_, at) => Number(at % n <= Math.floor(at / n)));
+  return { data, shape: [1, n, n], dtype: "u8" };
 }
 
 const widthOfBar = (/** @type {number} */ share) => `${100 * Math.min(1, Math.max(0, share))}%`;
