@@ -290,8 +290,11 @@ class Odd(nn.Module):
 @pytest.mark.parametrize(
     ("form", "reason"),
     [
-        *((form, "not all rows of one tensor") for form in ("overlap", "gap", "not all")),
-        ("not the first", "not all rows of one tensor"),
+        *(
+            (form, "nothing shows that these are all rows of one tensor")
+            for form in ("overlap", "gap", "not all")
+        ),
+        ("not the first", "nothing shows that these are all rows of one tensor"),
         *((form, "other keys and values") for form in ("other keys", "unseen key", "other values")),
         ("keys", "a softmax for each part of its keys"),
     ],

@@ -206,7 +206,7 @@ class Refused(nn.Module):
         (flash, "not divided by their sum"),
         (running, "not divided by their sum"),
         (weighed, "a softmax for each part of its keys"),
-        (flipped, "not all rows of one tensor"),
+        (flipped, "nothing shows that these are all rows of one tensor"),
     ],
 )
 def test_parts_of_keys_and_rows_in_another_order_are_refused_by_name(

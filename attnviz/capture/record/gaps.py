@@ -38,8 +38,8 @@ COARSE = (
 OTHER_VALUES = "its softmax multiplies a second tensor of values, of which nothing is recorded"
 STACKED_QUERIES = "its queries hold several heads, one below the other"
 QUERIES_IN_PARTS = (
-    "it computes its queries in parts that are not all rows of one tensor, each once: nothing shows"
-    " the places of its queries"
+    "it computes its queries in parts, and nothing shows that these are all rows of one tensor,"
+    " each once: the places of its queries are not known"
 )
 RUNS_IN_PARTS = (
     "it ran on some rows of one tensor at a time, and each of its runs numbers its queries from 0"
