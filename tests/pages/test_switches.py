@@ -448,6 +448,13 @@ def test_the_head_that_was_changed_last_says_what_that_does_beside_the_others(
     }
 
 
+def test_a_model_that_ends_the_text_is_said_to_write_no_words(visit: Visit) -> None:
+    text = "Tom garden ball river Anna bread Tom garden ball river Anna bread"
+    header, _ = sent(visit("switches", model="stories", text=text))
+    assert header["answer"]["bars"][0]["label"] == "<|endoftext|>"
+    assert header["answer"]["written"] == [["The model generates", "(no words)"]]
+
+
 def test_cosines_beside_other_changes_are_said_to_be_of_all_of_them(visit: Visit) -> None:
     alone, both = "L0.H0.mixed=mean", "L0.H0.mixed=mean,L1.H1.mixed=mean"
     assert sent(visit("switches", model="minilm", changes=alone))[0]["made"] is None

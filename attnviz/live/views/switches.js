@@ -204,7 +204,9 @@ function writtenTexts(
   /** @type {string | null} */ what,
 ) {
   if (!written) return [];
-  const [before, after] = written;
+  const [before, after] = written.map((text) =>
+    text.trim() ? text : catalogue["switchboard.writes_nothing"],
+  );
   /** @type {[string, string]} */
   const first = [catalogue["switchboard.writes"], before];
   return what === null ? [first] : [first, [fill(catalogue["switchboard.writes_off"], { what }), after]];

@@ -237,10 +237,12 @@ class ChangedAnswer:
         return drawn
 
     def _written(self, before: str, after: str) -> tuple[tuple[str, str], ...]:
-        first = (text(self.lang, "switchboard.writes"), before)
+        nothing = text(self.lang, "switchboard.writes_nothing")
+        first = (text(self.lang, "switchboard.writes"), before if before.strip() else nothing)
         if not self._is_changed:
             return (first,)
-        return first, (text(self.lang, "switchboard.writes_off", what=self._what()), after)
+        label = text(self.lang, "switchboard.writes_off", what=self._what())
+        return first, (label, after if after.strip() else nothing)
 
     def _name(self, place: int) -> str:
         return answers.choice_name(self.lang, self.prepared, self.reader, place)
