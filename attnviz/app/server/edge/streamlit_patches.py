@@ -1,21 +1,23 @@
-"""All that relies on private parts of Streamlit: two patches, and what the server reads of it.
+"""All that relies on private parts of Streamlit: three patches, and what the server reads of it.
 
 Streamlit has no setting for any of this. The parts are those of the versions that `VERSION` names,
 as `pyproject.toml` pins them; another version is refused when the server starts, so that whoever
 raises the pin looks at each function here first.
 
-Patched: the begin of a fragment's run (`keep_runs_whole`), and the question for the server's own
-address (`ask_no_outside_host`). Read: the sessions there are, those of closed tabs, the bytes of
-uploads.
+Patched: the begin of a fragment's run (`keep_runs_whole`), the order of the choices that one run
+takes (`take_choices_in_order`), and the question for the server's own address
+(`ask_no_outside_host`). Read: the sessions there are, those of closed tabs, the bytes of uploads.
 """
 
 from typing import Any
 
 import streamlit
 from streamlit import net_util
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.scriptrunner_utils import script_requests
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
 VERSION = "1.67."
@@ -28,11 +30,14 @@ if not streamlit.__version__.startswith(VERSION):
 CREATE = "_create_scriptrunner"
 WAIT_S = 0.01
 _create = AppSession._create_scriptrunner
+JOIN = "_coalesce_widget_states"
+_join = script_requests._coalesce_widget_states
 
 
 def apply() -> None:
     """Patch Streamlit for this process."""
     keep_runs_whole()
+    take_choices_in_order()
     ask_no_outside_host()
 
 
@@ -63,6 +68,29 @@ def _begin_later(session: AppSession, run: RerunData) -> None:
     runner = session._scriptrunner
     if runner is None or not runner.request_rerun(run):
         begin(session, run)
+
+
+# --- choices that one run takes come in the order in which they were made -------------------------
+#
+# While a page runs, Streamlit joins what is asked meanwhile into one next run. It puts the newest
+# choice before the older ones, and the callbacks run in that order: a word that was let go of
+# before a head was chosen would take that head back.
+
+
+def take_choices_in_order() -> None:
+    """Have a run that answers several choices take the oldest first."""
+    setattr(script_requests, JOIN, join)
+
+
+def join(old: WidgetStates | None, new: WidgetStates | None) -> WidgetStates | None:
+    """All that two requests for a run sent, the choices of the older one first."""
+    joined = _join(old, new)
+    if joined is None or not old or not new:
+        return joined
+    is_choice = script_requests._has_active_trigger_value
+    newest = {state.id for state in new.widgets if is_choice(state)}
+    older = {state.id for state in old.widgets if is_choice(state)} - newest
+    return WidgetStates(widgets=sorted(joined.widgets, key=lambda state: state.id not in older))
 
 
 # --- no question to an outside host --------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`streamlit_patches`: fragments wait for messages on their way; versions; no outside host."""
+"""`streamlit_patches`: fragments wait for messages; choices in order; versions; no outside host."""
 
 import asyncio
 import importlib
@@ -9,6 +9,7 @@ import pytest
 import streamlit
 from streamlit import net_util
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
@@ -87,6 +88,23 @@ def test_a_session_that_ends_meanwhile_runs_nothing(events: list[str]) -> None:
     assert events == ["messages"]
 
 
+def test_choices_that_one_run_takes_come_in_the_order_in_which_they_were_made() -> None:
+    """Three choices while a page runs; each request has the value of every other widget, too."""
+    joined = None
+    for name in ("strip", "grid", "head"):
+        other = WidgetState(id="box", string_value=name)
+        choice = WidgetState(id=name, json_trigger_value=f'"{name}"')
+        joined = streamlit_patches.join(joined, WidgetStates(widgets=[other, choice]))
+    assert joined is not None
+    assert [state.id for state in joined.widgets] == ["strip", "grid", "box", "head"]
+    assert joined.widgets[2].string_value == "head"
+    again = WidgetStates(widgets=[WidgetState(id="strip", json_trigger_value='"again"')])
+    joined = streamlit_patches.join(joined, again)
+    assert joined is not None
+    assert [state.id for state in joined.widgets] == ["grid", "head", "strip"]
+    assert joined.widgets[2].json_trigger_value == '"again"'
+
+
 def test_another_version_of_streamlit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streamlit, "__version__", "1.68.0")
     with pytest.raises(ImportError, match=r"1\.67\.x and found 1\.68\.0"):
@@ -112,8 +130,10 @@ def test_the_launcher_applies_the_patches() -> None:
     asked = (
         "import app; from streamlit import net_util as n;"
         " from streamlit.runtime.app_session import AppSession as a;"
-        " print(a._create_scriptrunner.__module__, n.get_external_ip.__module__)"
+        " from streamlit.runtime.scriptrunner_utils import script_requests as r;"
+        " print(a._create_scriptrunner.__module__, n.get_external_ip.__module__,"
+        " r._coalesce_widget_states.__module__)"
     )
     command = [sys.executable, "-c", asked]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert answer.stdout.split() == [streamlit_patches.__name__] * 2
+    assert answer.stdout.split() == [streamlit_patches.__name__] * 3
