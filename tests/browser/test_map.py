@@ -7,6 +7,8 @@ from tests.browser.conftest import OpenVisit
 from tests.support.hostile import TEXT as HOSTILE
 from tests.support.hostile import escaped
 
+STORE = "When Mary and John went to the store, John gave a book to"
+
 
 @pytest.mark.slow
 def test_a_token_of_the_map_opens_its_cell_on_steps(visit: OpenVisit) -> None:
@@ -32,6 +34,22 @@ def test_a_token_of_the_map_opens_its_cell_on_steps(visit: OpenVisit) -> None:
     page.get_by_role("button", name="Open in Compute").click()
     expect(page.get_by_role("heading", name="Compute", exact=True)).to_be_visible()
     opened.wait_for_parameters(layer="2", head="1", query="2")
+
+
+@pytest.mark.slow
+def test_a_query_of_the_map_says_its_weights_and_how_far_the_picture_has_their_order(
+    visit: OpenVisit,
+) -> None:
+    page = visit("map", model="stories", text=STORE, layer="2", head="1", query="14").page
+    # what the model says itself with output_attentions: 0.98289, 0.00660, 0.00582
+    said = page.locator(".av-map-words .av-sentence")
+    expect(said.first).to_contain_text("Mary 98%, John 0.66%, <|endoftext|> 0.58%")
+    expect(page.locator(".av-map-order")).to_contain_text("“Mary”, which has its largest weight, is")
+    expect(page.locator(".av-map-order")).not_to_contain_text("is number 1 of")
+    expect(page.locator(".av-map-beyond")).to_be_visible()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".av-map-order")).to_have_count(0)
+    expect(page.locator(".av-map-beyond")).to_have_count(0)
 
 
 @pytest.mark.slow

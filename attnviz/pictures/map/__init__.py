@@ -2,7 +2,7 @@
 
 In: a frozen `MapView` whose texts are already translated. Out: the selection that a visitor
 commits, as of any component, and a request to open a token of some text on another page. Places
-travel as 16 bits, weights as 8-bit square roots; colours are made in the browser.
+and the square roots of weights travel as 16 bits; colours are made in the browser.
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class MapView:
     norms: Annotated[
         Float32[np.ndarray, "head side token"], Encoded(lambda _, norms: bytes_of(norms))
     ]
-    weights: Annotated[Float32[np.ndarray, "head cell"], roots(8)]
+    weights: Annotated[Float32[np.ndarray, "head cell"], roots(16)]
     rotated: bool
     more: bool
     tsne: MapTsne | None = None

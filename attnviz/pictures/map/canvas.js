@@ -13,7 +13,7 @@ import { GREY, coloursOf, hasMore } from "./colours.js";
 import { detailNodes } from "./detail.js";
 import { drawMatrix, hitMatrix, layMatrix, markMatrix } from "./matrix.js";
 import { buildParts } from "./parts.js";
-import { drawMarks, drawPoints } from "./plane.js";
+import { drawMarks, drawPoints, hasBeyond } from "./plane.js";
 import { listenPlane, zoomed } from "./pointer.js";
 import { KEY, QUERY, SHOWN, inside, nearest, readPoints, search, textAt, wholeText } from "./points.js";
 import { pointInShort, sentencesOf } from "./words.js";
@@ -349,7 +349,13 @@ function showWords(/** @type {State} */ state) {
         })
       : []),
   );
-  parts.legend.replaceChildren(...legendNodes(state, way));
+  const beyond = chosen && hasBeyond(points, head, chosen) ? [strings.beyond] : [];
+  parts.legend.replaceChildren(
+    ...legendNodes(state, way),
+    ...beyond.map((label) =>
+      el("span", { class: "av-map-entry av-map-beyond" }, el("i", { "aria-hidden": "true" }, "▸"), label),
+    ),
+  );
 }
 
 /** Names the colours, and the shapes where these tell the sides apart. */

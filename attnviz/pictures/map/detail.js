@@ -6,7 +6,7 @@ import { colourFor, inkOn, levelFor, sequential } from "../shared/colors.js";
 import { el, foreign } from "../shared/dom.js";
 import { fill, fmtFixed, withPercent } from "../shared/fmt.js";
 import { QUERY, labelOf, textAt, weightsOf } from "./points.js";
-import { pointInWords } from "./words.js";
+import { orderInWords, pointInWords } from "./words.js";
 
 /** @import { Point, Points } from "./points.js" */
 
@@ -44,11 +44,13 @@ export function detailNodes(points, head, point, dark, on) {
   });
   const strongest = weights.indexOf(Math.max(...weights));
   const name = span[2] ? strings.yours : fill(strings.text, { n: text + 1, total: texts.length });
+  const order = orderInWords(points, head, point);
   const gives = point.side === QUERY ? strings.gives : strings.gets;
   return [
     el("h3", { class: "av-heading" }, `${name}. ${gives}`),
     el("div", { class: "av-chips" }, ...chips),
     el("p", { class: "av-sentence" }, pointInWords(points, head, point)),
+    ...(order === null ? [] : [el("p", { class: "av-sentence av-map-order" }, order)]),
     ...(span[3] ? [el("div", { class: "av-row" }, ...openButtons(strings, strongest, on))] : []),
   ];
 }

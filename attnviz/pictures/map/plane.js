@@ -29,6 +29,7 @@ const LINE = { thin: 0.6, thick: 7 };
 const LABEL_PX = 14;
 const HOVER_PX = 40; // of a patch under the pointer
 const MAX_LABELS = 16;
+const TIP_PX = 12;
 
 /** Draws the points. */
 export function drawPoints(/** @type {HTMLCanvasElement} */ canvas, /** @type {Plane} */ plane) {
@@ -63,6 +64,7 @@ export function drawMarks(/** @type {HTMLCanvasElement} */ canvas, /** @type {Pl
   if (chosen) {
     if (chosen.side === QUERY && isPlane) drawDirection(ctx, plane, chosen);
     drawLines(ctx, plane, chosen);
+    drawBeyond(ctx, plane, chosen);
     drawLabels(ctx, plane, chosen);
     ring(ctx, plane, chosen, theme.text, 3);
   }
@@ -131,6 +133,43 @@ function drawLines(
     ctx.lineTo(to.x, to.y);
     ctx.stroke();
   });
+}
+
+/** The points at the edge that a chosen one is shown with: those of the other side of its text, and itself. */
+function beyondOf(/** @type {Points} */ points, /** @type {number} */ head, /** @type {Point} */ chosen) {
+  const [start, stop] = textAt(points, chosen.token).span;
+  const side = chosen.side === QUERY ? KEY : QUERY;
+  const others = Array.from({ length: stop - start }, (_, at) => ({ token: start + at, side }));
+  return [chosen, ...others].map((point) => placeOf(points, head, point)).filter(({ edge }) => edge);
+}
+
+/** True if some of the points that a chosen one is shown with lie further out than the frame. */
+export function hasBeyond(
+  /** @type {Points} */ points,
+  /** @type {number} */ head,
+  /** @type {Point} */ chosen,
+) {
+  return beyondOf(points, head, chosen).length > 0;
+}
+
+/** A tip at each point that stands at the edge and lies further out, pointing there. */
+function drawBeyond(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Plane} */ plane,
+  /** @type {Point} */ chosen,
+) {
+  ctx.fillStyle = plane.theme.text;
+  for (const place of beyondOf(plane.points, plane.head, chosen)) {
+    const { x, y } = onCanvas(plane, place);
+    const isAcross = Math.abs(place.x) >= 1;
+    const [out, up] = isAcross ? [Math.sign(place.x), 0] : [0, -Math.sign(place.y)];
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(x - TIP_PX * (out - up / 2), y - TIP_PX * (up - out / 2));
+    ctx.lineTo(x - TIP_PX * (out + up / 2), y - TIP_PX * (up + out / 2));
+    ctx.closePath();
+    ctx.fill();
+  }
 }
 
 /** The labels of the other side of a point's text, the heaviest first where there are many. */

@@ -72,7 +72,9 @@ export interface Strings extends SharedStrings {
   readonly all: string;
   readonly plane: string;
   readonly rule: string;
-  readonly kept: string;
+  readonly many: string;
+  readonly order: string;
+  readonly beyond: string;
   readonly popular: string;
   readonly rotated: string;
   readonly more: string;

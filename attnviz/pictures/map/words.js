@@ -2,6 +2,7 @@
 // The map in words: what a head's plane keeps, and what a point gives or gets.
 
 import { fill, fmtFixed, fmtList, fmtPercent, withPercent } from "../shared/fmt.js";
+import { ordersOf } from "./order.js";
 import { QUERY, labelOf, placeOf, textAt, weightsOf } from "./points.js";
 
 /** @import { Point, Points } from "./points.js" */
@@ -22,8 +23,7 @@ export function sentencesOf(/** @type {Points} */ { header }, /** @type {number}
   const median = known.sort((a, b) => a - b)[Math.floor(known.length / 2)] ?? 0;
   const values = { head: `L${layer}.H${head}`, kept: percent(kept ?? 0), median: percent(median) };
   return [
-    strings.rule,
-    ...(kept === null ? [] : [fill(strings.kept, values)]),
+    ...(kept === null ? [] : [fill(strings.rule, values), strings.many]),
     ...(popularity !== null && popularity > 0.5
       ? [fill(strings.popular, { share: percent(popularity) })]
       : []),
@@ -61,6 +61,29 @@ export function pointInWords(
     others: fmtList(strongest),
   });
   return placeOf(points, head, point).edge ? `${sentence} ${strings.edge}` : sentence;
+}
+
+/** How far the picture has the order of a query's weights, beside a random order and the text's other queries. */
+export function orderInWords(
+  /** @type {Points} */ points,
+  /** @type {number} */ head,
+  /** @type {Point} */ { token, side },
+) {
+  if (side !== QUERY || points.header.tsne?.head === head) return null;
+  const { text, position, span } = textAt(points, token);
+  const orders = ordersOf(points, head, text);
+  const own = orders[position];
+  if (!own) return null;
+  const all = orders.filter((order) => order !== null);
+  return fill(points.header.strings.order, {
+    n: own.n,
+    kept: fmtFixed(own.kept, 2),
+    chance: fmtFixed(1 / Math.sqrt(own.n - 1), 2),
+    key: labelOf(points, span[0] + own.key),
+    rank: own.rank,
+    first: all.filter(({ rank }) => rank === 1).length,
+    queries: all.length,
+  });
 }
 
 /** A point in short, for what is under the pointer. */

@@ -44,8 +44,8 @@ def test_pack_map_keeps_weights_lengths_and_hostile_tokens() -> None:
     header, arrays = unpack(packed(component.CANVAS, VIEW, "en"))
     assert header["labels"][1] == SCRIPT
     assert header["counts"] == [1, 1] and header["texts"][1] == [3, 5, 1, 1]
-    shown = (arrays["weights"] / 255.0) ** 2
-    assert np.abs(np.sqrt(shown) - np.sqrt(VIEW.weights)).max() <= 0.5 / 255 + 1e-6
+    shown = (arrays["weights"] / 65535.0) ** 2
+    assert np.abs(np.sqrt(shown) - np.sqrt(VIEW.weights)).max() <= 0.5 / 65535 + 1e-6
     assert (arrays["norms"].max(axis=-1) == 255).all()
 
 
