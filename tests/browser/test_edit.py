@@ -42,8 +42,13 @@ def test_a_query_is_changed_and_everything_after_it(visit: OpenVisit, minilm: Lo
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY)
     top = opened.page.locator(".av.steps")
     choose(opened, "q", QUERY, COMPONENT, 32)
+    said = top.locator("[role=status]").first
+    expect(said).to_contain_text(f"d_head {COMPONENT} = ")
     type_value(opened, "2.5")
     expect_data(top, edits="1")
+    expect(said).to_contain_text(f"d_head {COMPONENT} = 2.5")
+    checked = opened.page.get_by_text("The same numbers as the model")
+    expect(checked).to_contain_text("recorded pass, without edits")
     steps = edited(minilm, f"q.{QUERY}.{COMPONENT}=2.5")
     plain = edited(minilm, "")
     expect_weight(opened, float(steps.weights[QUERY, KEY]))

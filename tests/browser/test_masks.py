@@ -45,6 +45,20 @@ def opened_batch(visit: OpenVisit, **options: object) -> Visit:
     return visit("masks", text=FIRST, text2=SECOND, layer=LAYER, head=HEAD, **options)
 
 
+def test_the_masks_say_whose_they_are_and_a_warning_stands_above_its_map(visit: OpenVisit) -> None:
+    page = opened_batch(visit, masks="custom=+0.0:0.15").page
+    legend = page.locator("fieldset.layers legend")
+    expect(legend).to_have_text(f"Masks of L{LAYER}.H{HEAD} alone")
+    first = page.locator(".map[data-sentence='0']")
+    expect(first.locator(".dead.bad")).to_be_visible()
+
+    def is_above() -> bool:
+        warning, plot = (first.locator(part).bounding_box() for part in (".dead", ".plot"))
+        return bool(warning and plot and warning["y"] + warning["height"] <= plot["y"])
+
+    expect_true(is_above)
+
+
 def switch_on_causal(opened: Visit) -> None:
     opened.page.get_by_label("Causal mask").check()
     expect_data(maps(opened, 0), variant=3)

@@ -133,6 +133,9 @@ def check_mixed(visit: Visit, steps: Steps) -> None:
     share = float(weighted @ mixed / (mixed @ mixed))
     said = visit.page.locator("li[data-sum=mixed] .share")
     assert float(data(said)["share"]) == pytest.approx(share, abs=1e-4)
+    parts = said.locator(".fraction").last.locator("> span:not([class])")
+    above, below = map(number, parts.all_inner_texts())
+    assert above / below == pytest.approx(share, abs=1e-3)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "swinv2": {"image": "landscape"},
     "whisper": {},
 }
-TOLERANCE = re.compile(r"tolerance ([0-9.e−]+)\)")
+TOLERANCE = re.compile(r"tolerance ([0-9.e−]+)[;)]")
 Tiny = Callable[[str], str]
 
 

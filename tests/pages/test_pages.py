@@ -133,7 +133,7 @@ def test_a_page_says_how_far_its_numbers_are_from_the_models(visit: Visit, page:
     assert worst is not None
     error = i18n.numbers.number("en", worst.error, ".1e")
     tolerance = i18n.numbers.number("en", worst.tolerance, ".0e")
-    said = f"largest difference {error}, tolerance {tolerance}"
+    said = f"largest difference {error}, tolerance {tolerance}; recorded pass, without edits"
     assert caption == f"✓ The same numbers as the model ({said})"
 
 

@@ -133,7 +133,10 @@ function showData(/** @type {State} */ state) {
   const actions = actionsOf(() => state);
   state.boxes = makeBoxes(header, theme, () => state.masks, actions);
   const nodes = state.boxes.map((box) => box.node);
-  parts.layers.replaceChildren(el("legend", {}, header.strings.layers_legend), ...nodes);
+  parts.layers.replaceChildren(
+    el("legend", {}, fill(header.strings.layers_legend, { head: `L${header.layer}.H${header.head}` })),
+    ...nodes,
+  );
   if (state.maps.length !== header.tokens.length) buildMaps(state, actions);
   showMasks(state);
 }

@@ -99,7 +99,8 @@ export function softmaxOf(arrays, query, key) {
  * @param {Arrays} arrays
  * @param {number} query
  * @param {number} key
- * @returns {{v: Float32Array, weighted: number[], mixed: Float32Array, share: number | null} | null}
+ * @returns {{v: Float32Array, weighted: number[], mixed: Float32Array, along: number, length: number,
+ *   share: number | null} | null} `along` is (weight·v)·mixed, `length` mixed·mixed
  */
 export function mixedOf(arrays, query, key) {
   const v = rowOf(arrays.v, key);
@@ -109,7 +110,7 @@ export function mixedOf(arrays, query, key) {
   const weighted = Array.from(v, (value) => value * weight);
   const along = weighted.reduce((total, value, d) => total + value * mixed[d], 0);
   const length = mixed.reduce((total, value) => total + value * value, 0);
-  return { v, weighted, mixed, share: length > 0 ? along / length : null };
+  return { v, weighted, mixed, along, length, share: length > 0 ? along / length : null };
 }
 
 /**

@@ -6,7 +6,7 @@ import { axisMarks } from "../shared/axes.js";
 import { parse } from "../shared/buffer.js";
 import { sequential } from "../shared/colors.js";
 import { makeCommitter } from "../shared/committer.js";
-import { el, oncePerFrame, setBusy, setData, watchSize } from "../shared/dom.js";
+import { el, oncePerFrame, setBusy, setData, setText, watchSize } from "../shared/dom.js";
 import { askForHead } from "../shared/picker.js";
 import { pictureSource } from "../shared/picture.js";
 import { drawPicturePanel } from "../shared/picture_panel.js";
@@ -16,6 +16,7 @@ import { showEditBar } from "./edit_bar.js";
 import { arraysOf, readEdit, writtenEdits } from "./edits.js";
 import { drawArithmetic } from "./explain.js";
 import { STOP_OF } from "./faces.js";
+import { spoken } from "./panel_text.js";
 import { buildPanels } from "./panels.js";
 import { paperOf } from "./paper.js";
 import { buildParts, writeParts } from "./parts.js";
@@ -102,6 +103,7 @@ function begin(/** @type {Frame} */ frame, /** @type {Uint8Array} */ data) {
     builtFor: "",
     drawnFor: "",
     target: null,
+    told: null,
     areAllTerms: false,
     film: null,
     laid: null,
@@ -186,6 +188,7 @@ function showChoice(/** @type {State} */ state) {
   );
   showPicture(state);
   showSums(state);
+  if (state.told) setText(parts.status, spoken(state.told, state));
 }
 
 /** Where in the picture the chosen cell is, with the weights of its query. */

@@ -117,9 +117,10 @@ function missingCard(
   return stepCard(cell, stage, title, [el("p", { class: "hint" }, cell.header.strings.step_unavailable)]);
 }
 
-/** The words become q, k and v. */
+/** The words, or the rows that were typed, become q, k and v. */
 function inputStep(/** @type {Followed} */ cell) {
-  return stepCard(cell, "q", cell.header.strings.step_input, []);
+  const { strings, by_kernel: isTyped } = cell.header;
+  return stepCard(cell, "q", isTyped ? strings.step_input_typed : strings.step_input, []);
 }
 
 function mathLine(/** @type {Child[]} */ ...parts) {
@@ -270,7 +271,7 @@ function mixedStep(/** @type {Followed} */ cell) {
     [
       el("p", { class: "hint" }, fill(strings.mixed_text, { n, d_head: part.v.length })),
       cueScroll(el("div", region, mixedTable(cell, part, n))),
-      shareLine(cell, part.share),
+      shareLine(cell, part),
     ],
     part.share === null ? "" : fill(strings.mixed_part, { share: percentOf(part.share) }),
   );
@@ -305,10 +306,25 @@ function percentOf(/** @type {number | null} */ share) {
   return withPercent(Math.abs(share) < 1e-3 ? fmtReal(100 * share, 2) : fmtFixed(100 * share, 1));
 }
 
-function shareLine(/** @type {Followed} */ { header }, /** @type {number | null} */ share) {
+/** What that share is: of weight × v the part along the mixed row z, by the square of the length of z. */
+function shareLine(
+  /** @type {Followed} */ { header },
+  /** @type {NonNullable<ReturnType<typeof mixedOf>>} */ { share, along, length },
+) {
   if (share === null) return null;
   const text = fill(header.strings.mixed_share, { share: percentOf(share) });
-  return el("p", { class: "share", dataset: { share: String(share) } }, text);
+  return el(
+    "div",
+    { class: "share", dataset: { share: String(share) } },
+    el("p", {}, text),
+    mathLine(
+      fractionOf(["(α · v) · z"], ["z · z"]),
+      " = ",
+      fractionOf([fmtReal(along, 5)], [fmtReal(length, 5)]),
+      " = ",
+      resultOf(percentOf(share)),
+    ),
+  );
 }
 
 /** Where the mixed row goes, and how much of what W_O writes comes from this key: ‖α·f(x)‖. */

@@ -3,7 +3,6 @@
 // In: which there are. Out: a button for each, which asks the host to open it.
 
 import { el } from "../shared/dom.js";
-import { circled } from "./stops.js";
 
 /** @import { FilmStage } from "./film_scenes.js" */
 /** @import { Face, Header } from "./types.js" */
@@ -18,7 +17,6 @@ export function makeFaces(/** @type {(face: Face) => void} */ open) {
     el(
       "button",
       { type: "button", class: "av-button", "data-face": one, on: { click: () => open(one) } },
-      el("i", { "aria-hidden": "true" }, `${circled(STOP_OF[one])} `),
       strings[`face_${one}`],
     );
   return {

@@ -5,6 +5,7 @@
 import { diverging } from "../shared/colors.js";
 import { context2d } from "../shared/dom.js";
 import { rowOf } from "./film_scenes.js";
+import { limitOf } from "./scales.js";
 
 /** @import { FloatArray } from "../shared/buffer.js" */
 /** @import { Scene } from "../shared/scenes.js" */
@@ -88,32 +89,25 @@ function blends(/** @type {Arrays} */ arrays, /** @type {FilmRow} */ row, /** @t
   if (!v || !weights) return [];
   const size = v.shape[1];
   const sum = new Float32Array(size);
-  const most = largest(rowOf(arrays, "mixed", row.query) ?? sum);
   return row.keys.map((key, i) => {
     for (let c = 0; c < size; c++) sum[c] += weights[key] * v.data[key * size + c];
     const isLast = i === row.keys.length - 1;
     const whole = isLast ? rowOf(arrays, "mixed", row.query) : undefined;
     const data = /** @type {Float32Array<ArrayBuffer>} */ (new Float32Array(whole ?? sum));
-    return stripsOf({ data, shape: [1, size], dtype: "f32" }, [0], dark, mixed ? most : undefined);
+    return stripsOf({ data, shape: [1, size], dtype: "f32" }, [0], dark, limitOf(mixed ?? v));
   });
 }
 
-function largest(/** @type {ArrayLike<number>} */ values) {
-  let most = 1e-9;
-  for (let i = 0; i < values.length; i++)
-    if (Number.isFinite(values[i])) most = Math.max(most, Math.abs(values[i]));
-  return most;
-}
-
-/** Rows of a matrix, each in the colours of its own largest number. @returns {Strips} */
+/** Rows of a matrix, in the colours of its panel: one scale for all rows, up to `limit`. @returns {Strips} */
 export function stripsOf(
   /** @type {FloatArray} */ matrix,
   /** @type {number[]} */ rows,
   /** @type {boolean} */ dark,
-  /** @type {number | undefined} */ limit = undefined,
+  limit = limitOf(matrix),
 ) {
   const cols = matrix.shape[1];
   const lut = diverging(dark);
+  const most = limit || 1;
   const canvas = document.createElement("canvas");
   canvas.width = cols;
   canvas.height = rows.length;
@@ -121,7 +115,6 @@ export function stripsOf(
   const out = new Uint32Array(image.data.buffer);
   rows.forEach((row, i) => {
     const values = matrix.data.subarray(row * cols, (row + 1) * cols);
-    const most = limit ?? largest(values);
     values.forEach(
       (value, c) =>
         (out[i * cols + c] = lut[Math.round(127.5 + 127.5 * Math.max(-1, Math.min(1, value / most)))]),

@@ -79,7 +79,7 @@ export function writeParts(
   const { strings, layer, head } = header;
   parts.picker.update(strings, header, layer, head);
   setText(parts.clear, strings.clear_cell);
-  setText(parts.precision, strings.precision);
+  setText(parts.precision, header.by_kernel ? strings.precision_typed : strings.precision);
   setText(parts.rows, strings.all_rows);
   setText(parts.title, strings.rows_title);
   parts.faces.write(header);

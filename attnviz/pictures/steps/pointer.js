@@ -74,5 +74,7 @@ function take(picture, state, actions, { row, col }) {
     markPanel(picture, state);
   }
   showEditBar(state, actions);
-  if (chosenIn(picture, state)) setText(state.parts.status, spoken(picture, state));
+  if (!chosenIn(picture, state)) return;
+  state.told = picture;
+  setText(state.parts.status, spoken(picture, state));
 }

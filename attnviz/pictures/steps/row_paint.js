@@ -163,7 +163,8 @@ function paintTitles(/** @type {Paper} */ paper) {
   const { header, stop, k, scores, scaled, weights, v } = paper;
   const { strings } = header;
   const divided = isUsualScaling(header) ? "÷ √dₖ" : `· ${scalingText(header.scaling, 3)}`;
-  if (k) paintTitle(paper, "k", "K", k, stop === "q", strings.says_k);
+  const says = header.by_kernel ? strings.says_k_typed : strings.says_k;
+  if (k) paintTitle(paper, "k", "K", k, stop === "q", says);
   paintTitle(paper, "scores", "q · k", scores, stop === "scores", strings.says_scores);
   paintTitle(paper, "scaled", divided, scaled, stop === "scaled", strings.says_scaled);
   const [mask, softmax] = [`${strings.stop_mask} ·`, "softmax"];
@@ -218,7 +219,7 @@ function paintLine(/** @type {Paper} */ paper, /** @type {number} */ key, /** @t
   });
   const line = { y: y + 4, h: LINE_PX - 8 };
   if (k) {
-    ctx.globalAlpha = lit(paper, "k") * (isChosen ? 1 : 0.6);
+    ctx.globalAlpha = lit(paper, "k");
     strip(paper, arrays.k, key, { x: k.left, w: k.width, ...line });
   }
   paintScore(paper, "scores", arrays.scores, key, line);

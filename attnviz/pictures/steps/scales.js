@@ -27,7 +27,7 @@ const SCORES = LINES[1];
 const SCALE_NAMES = { sqrt: "√", log: "log", linear: "" };
 
 /** The largest finite |value| of a matrix, found once. */
-function limitOf(/** @type {FloatArray} */ { data }) {
+export function limitOf(/** @type {FloatArray} */ { data }) {
   const known = LIMITS.get(data);
   if (known !== undefined) return known;
   const limit = data.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, Math.abs(v)) : most), 0);

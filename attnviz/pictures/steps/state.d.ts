@@ -130,6 +130,8 @@ export interface State extends Show {
   builtFor: string;
   drawnFor: string;
   target: Target | null;
+  /** The panel whose chosen number the live region says. */
+  told: Picture | null;
   areAllTerms: boolean;
   film: Film | null;
   /** What other masks make of a head, told by the picture above a rail. */

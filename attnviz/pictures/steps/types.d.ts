@@ -177,6 +177,7 @@ export interface Strings extends SharedStrings {
   readonly question_hidden: string;
   readonly row_label: string;
   readonly says_k: string;
+  readonly says_k_typed: string;
   readonly says_scores: string;
   readonly says_scaled: string;
   readonly says_weights: string;
@@ -188,7 +189,9 @@ export interface Strings extends SharedStrings {
   readonly face_close: string;
   readonly face_masks: string;
   readonly step_input: string;
+  readonly step_input_typed: string;
   readonly precision: string;
+  readonly precision_typed: string;
   readonly step_score: string;
   readonly step_score_text: string;
   readonly more_terms: string;
