@@ -44,11 +44,12 @@ def test_a_query_of_the_map_says_its_weights_and_how_far_the_picture_has_their_o
     # what the model says itself with output_attentions: 0.98289, 0.00660, 0.00582
     said = page.locator(".av-map-words .av-sentence")
     expect(said.first).to_contain_text("Mary 98%, John 0.66%, <|endoftext|> 0.58%")
-    expect(page.locator(".av-map-order")).to_contain_text("“Mary”, which has its largest weight, is")
-    expect(page.locator(".av-map-order")).not_to_contain_text("is number 1 of")
+    order = page.locator(".av-map-order")
+    expect(order).to_contain_text("“Mary”, which has its largest weight, is")
+    expect(order).not_to_contain_text("is number 1 of")
     expect(page.locator(".av-map-beyond")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
-    expect(page.locator(".av-map-order")).to_have_count(0)
+    expect(order).to_have_count(0)
     expect(page.locator(".av-map-beyond")).to_have_count(0)
 
 
