@@ -18,7 +18,7 @@ import { makeAtlas, thumbRect } from "../shared/thumbs.js";
 import { boardGeometry, drawBoard, sortedColumns } from "./board.js";
 import { arranged, BY_LAYER, sortings } from "./order.js";
 import { buildParts, showLegend } from "./parts.js";
-import { drawPreview, enlargedOf } from "./preview.js";
+import { drawPreview, enlargedOf, withoutForbidden } from "./preview.js";
 import { isSummed, summarise, summarisedRows } from "./summaries.js";
 import { buildText, fillText, lightText, pressChip, scrollToChip } from "./text.js";
 import { makeWhole } from "./whole.js";
@@ -521,7 +521,9 @@ function showAll(/** @type {State} */ state) {
   drawBoard(parts.canvas, { ...layout, header, own, at, row: isUneven ? row : rowOf(state), bars, hits });
   const tokens = cell && { query: own.rows[cell.query], key: own.key_tokens[cell.key] };
   showLegend(parts.legend, header, tokens, known);
-  const enlarged = enlargedOf(state, at, layout.sorting);
+  const isForbidden = Boolean(known?.cell) && at.layer !== null;
+  const read = enlargedOf(state, at, layout.sorting);
+  const enlarged = isForbidden && cell && read.side === 1 ? withoutForbidden(read, own, cell) : read;
   const first = lightText(frame.text, state.chips, enlarged, layout.lut, row);
   state.first = first;
   if (chip === null) frame.scroll();
@@ -531,7 +533,6 @@ function showAll(/** @type {State} */ state) {
   const facts = at.layer === null ? [] : factNodes(header.strings, tokens, look, known, at);
   if (at.layer !== null && cell && tokens && isHidden(visible, at.layer, cell))
     facts.unshift(hiddenNode(header.strings, tokens));
-  const isForbidden = Boolean(known?.cell) && at.layer !== null;
   drawPreview(parts.preview, {
     ...enlarged,
     facts,

@@ -10,13 +10,14 @@ import { context2d, el, fitCanvas, markDrawn, setData, setText } from "../shared
 import { fill, headName } from "../shared/fmt.js";
 import { hiddenPoints, sameForAll, visibleCells } from "../shared/hidden.js";
 import { drawMatrix, frameCell } from "../shared/matrix.js";
-import { rowWeights } from "../shared/numbers.js";
+import { rowWeights, withoutLook } from "../shared/numbers.js";
 import { drawPicturePanel, makePicturePanel } from "../shared/picture_panel.js";
 import { sentenceOn } from "../shared/rest.js";
 import { measureText } from "./order.js";
 import { summaryOf, summaryText } from "./summaries.js";
 
-/** @import { Dtype, PackedArray, Values } from "../shared/buffer.js" */
+/** @import { Dtype, PackedArray } from "../shared/buffer.js" */
+/** @import { CellAt } from "../shared/effects.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { Theme } from "../shared/theme.js" */
 /** @import { Subject } from "./board.js" */
@@ -27,7 +28,7 @@ import { summaryOf, summaryText } from "./summaries.js";
 /** The matrix of a head, or of a summary of several, with its name and what it does. */
 /** `side`: so many weights share a point in each direction, 1 for the weights themselves. */
 /** `hidden` are the cells that the mask hides, 1 each, null where it hides none. */
-/** @typedef {{name: string, sentence: string, values: Values, dtype: Dtype, side: number, hidden: Uint8Array | null}} Enlarged */
+/** @typedef {{name: string, sentence: string, values: ArrayLike<number>, dtype: Dtype, side: number, hidden: Uint8Array | null}} Enlarged */
 /**
  * `row` is the chosen query, `facts` what is said of it, `isForbidden` says that the look is which they tell of; `whole` is the picture that the tokens are patches of.
  * @typedef {Enlarged & {facts: Node[], isForbidden: boolean, header: LayeredHeader<Header>, at: Subject, row: number | null,
@@ -166,6 +167,19 @@ export function enlargedOf({ header, whole, summaries, visible }, at, sorting) {
   const sentence = sentenceOf(header, layer, head, sorting);
   const hidden = hiddenOf(visible, layer);
   return { name: headName(layer, head), sentence, values, dtype: weights.dtype, side, hidden };
+}
+
+/** A head with a look forbidden: hatched as what a mask hides, the rest of its row grown. @returns {Enlarged} */
+export function withoutForbidden(
+  /** @type {Enlarged} */ read,
+  /** @type {LayeredHeader<Header>} */ { n_query: nQuery, n_key: nKey },
+  /** @type {CellAt} */ look,
+) {
+  const { values, dtype } = read;
+  const data = withoutLook({ values, dtype, nQuery, nKey, rows: [], cols: [] }, look);
+  const hidden = read.hidden?.slice() ?? new Uint8Array(nQuery * nKey);
+  hidden[look.query * nKey + look.key] = 1;
+  return { ...read, values: data.values, hidden };
 }
 
 /** The cells that a layer's mask hides, 1 each; null where there is no mask. */

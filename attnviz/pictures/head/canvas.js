@@ -214,9 +214,10 @@ function forbid(/** @type {State} */ state) {
   if (cell) askOf(state, "forbid", cell, !isForbidden(state.effects, cell));
 }
 
-/** True while the look at the chosen cell is forbidden. */
-function isNowForbidden(/** @type {State} */ state) {
-  return isForbidden(state.effects, chosenCell(state));
+/** The chosen cell while its look is forbidden. */
+function forbiddenNow(/** @type {State} */ state) {
+  const cell = chosenCell(state);
+  return isForbidden(state.effects, cell) ? cell : null;
 }
 
 /** Asks which heads link the words of the chosen cell: they are marked in the grid, which comes back. */
@@ -370,7 +371,7 @@ function layout(/** @type {State} */ state) {
 function showAll(/** @type {State} */ state) {
   const { parts, frame, look } = state;
   if (!look) return;
-  const view = makeView(state.capture, state.own, state.selection, look, isNowForbidden(state));
+  const view = makeView(state.capture, state.own, state.selection, look, forbiddenNow(state));
   const isEmpty = !view.data.rows.length || !view.data.cols.length;
   showControls(state, view);
   parts.empty.hidden = !isEmpty;
@@ -393,8 +394,9 @@ function showControls(/** @type {State} */ state, /** @type {View} */ view) {
   const cell = chosenCell(state);
   parts.forbid.disabled = parts.links.disabled = !cell;
   const { strings } = own.header;
-  setText(parts.forbid, view.isForbidden ? strings.allow : strings.forbid);
-  parts.forbid.classList.toggle("av-head-allow", view.isForbidden);
+  const isOff = forbiddenNow(state) !== null;
+  setText(parts.forbid, isOff ? strings.allow : strings.forbid);
+  parts.forbid.classList.toggle("av-head-allow", isOff);
   parts.choose.hidden = cell !== null;
   setText(parts.sentence, sentenceOn(own.header, view.layer, view.head));
   parts.picker.set(view.layer, view.head);

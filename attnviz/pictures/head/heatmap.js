@@ -106,8 +106,10 @@ export function drawHeatmap(canvas, cells, view, layout, { hover, focus }) {
   const col = placeOf(data.cols, hover ? hover.key : (focus?.key ?? pinned.key));
   const pinnedRow = placeOf(data.rows, pinned.query);
   const pinnedCol = placeOf(data.cols, pinned.key);
-  if (view.isForbidden && pinnedRow !== null && pinnedCol !== null) {
-    const { x, y, w, h } = cellRect(geom, pinnedRow, pinnedCol);
+  const offRow = placeOf(data.rows, view.forbidden?.query);
+  const offCol = placeOf(data.cols, view.forbidden?.key);
+  if (offRow !== null && offCol !== null) {
+    const { x, y, w, h } = cellRect(geom, offRow, offCol);
     const path = new Path();
     path.rect(x, y, w, h);
     hatch(ctx, path, { x, y, w, h }, theme);
@@ -163,7 +165,7 @@ function writeFacts(
   /** @type {Geom} */ geom,
 ) {
   const { layer, head, scale, special, pinned } = view;
-  const [words, forbidden] = [view.inWords ? 1 : null, view.isForbidden ? 1 : null];
+  const [words, forbidden] = [view.inWords ? 1 : null, view.forbidden ? 1 : null];
   const heard = view.heard ? stripOf(view, geom).y : null;
   setData(canvas, { layer, head, ...pinned, scale, special, words, forbidden, ...geom, heard });
 }

@@ -49,9 +49,11 @@ export function drawLines(canvas, cache, view, layout, focus) {
   const ctx = fitCanvas(canvas, layout.width, layout.height);
   const row = placeOf(data.rows, focus?.query);
   const col = row === null ? placeOf(data.cols, focus?.key) : null;
-  const off = view.isForbidden
-    ? { row: placeOf(data.rows, view.pinned.query), col: placeOf(data.cols, view.pinned.key) }
-    : null;
+  const { forbidden } = view;
+  const off = forbidden && {
+    row: placeOf(data.rows, forbidden.query),
+    col: placeOf(data.cols, forbidden.key),
+  };
   if (row !== null || col !== null)
     strokeHeads(ctx, view, layout, (drawn) => focusedBands(drawn.data, row, col, off));
   else ctx.drawImage(wholePicture(cache, view, layout), 0, 0, layout.width, layout.height);

@@ -13,8 +13,19 @@ const COUNT = 8;
 
 /** What the list of a query depends on. */
 export function rankedName(/** @type {View} */ view, /** @type {number | null} */ query) {
-  const { layer, head, scale, special, inWords, theme, header, isForbidden } = view;
-  return [layer, head, query, scale, special, inWords, theme.dark, header.tokens.length, isForbidden].join();
+  const { layer, head, scale, special, inWords, theme, header, forbidden } = view;
+  return [
+    layer,
+    head,
+    query,
+    scale,
+    special,
+    inWords,
+    theme.dark,
+    header.tokens.length,
+    forbidden?.query,
+    forbidden?.key,
+  ].join();
 }
 
 /** Fills `node` for a query, or with the sentence that says how to get there. */
@@ -29,9 +40,12 @@ export function showRanked(
     node.replaceChildren(el("p", { class: `av-note ${INVITES}` }, strings.ranked_idle));
     return;
   }
-  const keys = topKeys(data, query, COUNT);
+  const off = view.forbidden?.query === query ? view.forbidden : null;
+  const strongest = topKeys(data, query, COUNT);
+  const keys = off ? [off.key, ...strongest.filter((key) => key !== off.key)].slice(0, COUNT) : strongest;
   const weights = keys.map((key) => weightAt(data, query, key));
-  const rows = keys.map((key, i) => rankedRow(view, key, weights[i], weights[0]));
+  const most = Math.max(...weights);
+  const rows = keys.map((key, i) => rankedRow(view, key, weights[i], most, off));
   const rest = data.cols.length - keys.length;
   const others = el("p", { class: "av-note av-number" });
   if (rest > 0) {
@@ -49,15 +63,17 @@ export function showRanked(
  * @param {number} key
  * @param {number} weight
  * @param {number} most the largest weight of the row
+ * @param {View["forbidden"]} off the look of this row that is forbidden
  */
-function rankedRow({ axes, lut, scale, approximate, isForbidden, pinned }, key, weight, most) {
+function rankedRow({ axes, lut, scale, approximate }, key, weight, most, off) {
   const label = axes.key.labels[key];
   const bar = el("span", { class: "av-ranked-bar" });
   bar.style.width = `${most > 0 ? (100 * weight) / most : 0}%`;
   bar.style.backgroundColor = colourFor(lut, weight, scale);
   const kind = axes.key.marks[key] & SPECIAL ? "av-ranked-token av-muted" : "av-ranked-token";
   const name = el("span", { class: kind, title: `${label} (${key})` }, foreign(label));
-  const isOff = isForbidden && key === pinned.key;
-  const number = el(isOff ? "s" : "span", { class: "av-number" }, fmtWeight(weight, approximate));
+  const isOff = key === off?.key;
+  const said = fmtWeight(isOff ? off.weight : weight, approximate);
+  const number = el(isOff ? "s" : "span", { class: "av-number" }, said);
   return el("li", { dataset: { key } }, name, el("span", { class: "av-ranked-track" }, bar), number);
 }

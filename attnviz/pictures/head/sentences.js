@@ -21,13 +21,12 @@ export function readout(
     const template = marks[place] & WRITTEN ? strings.token_written : strings.token_at;
     return fill(template, { token: isolate(labels[place]), position: place });
   };
-  const { pinned, isForbidden } = view;
-  const template =
-    isForbidden && query === pinned.query && key === pinned.key ? "readout_forbidden" : "readout";
-  return fill(strings[template], {
+  const { forbidden } = view;
+  const isOff = query === forbidden?.query && key === forbidden.key;
+  return fill(isOff ? strings.readout_forbidden : strings.readout, {
     query: named(axes.query, query),
     key: named(axes.key, key),
-    weight: fmtWeight(weightAt(data, query, key), view.approximate),
+    weight: fmtWeight(isOff ? forbidden.weight : weightAt(data, query, key), view.approximate),
     rank: rankAt(data, query, key),
     count: data.nKey,
   });

@@ -5,12 +5,14 @@
 import { headValues } from "../shared/buffer.js";
 import { levelFor, levelTable } from "../shared/colors.js";
 import { maskLayer, visibleCells } from "../shared/hidden.js";
+import { weightAt, withoutLook } from "../shared/numbers.js";
 import { windowSource } from "../shared/picture.js";
 import { colouredHeads, keptHeads, topOf } from "./line_options.js";
 import { axisSums, evenWeights } from "./sums.js";
 import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 
 /** @import { Dtype, PackedArray } from "../shared/buffer.js" */
+/** @import { CellAt } from "../shared/effects.js" */
 /** @import { LayeredHeader } from "../shared/layers.js" */
 /** @import { HeadData } from "../shared/numbers.js" */
 /** @import { Scale, Selection, Special } from "../shared/selection.js" */
@@ -51,11 +53,11 @@ import { hasPieces, mergeHead, tokenAxis, wordAxis } from "./words.js";
 /**
  * Everything on screen that does not depend on the pointer. `data` is on the axes as they are, `tokenData` on tokens;
  * `hidden` are the cells that the mask hides, 1 each, null where it hides none; `top` is how many lines a query has, `kept`
- * the heads beside the chosen one; `isForbidden` says that the look at the pinned cell is.
+ * the heads beside the chosen one; `forbidden` is the look that is, of which `data` has nothing, with its weight before.
  * @typedef {Levels & {header: LayeredHeader<Header>, axes: Axes, inWords: boolean, special: Special, layer: number,
  *   head: number, scale: Scale, data: HeadData, hidden: Uint8Array | null, tokenData: HeadData, lut: Uint32Array, theme: Theme,
  *   approximate: boolean, pinned: CellPlace, heads: DrawnHead[], kept: {layer: number, head: number}[], top: number,
- *   isAcross: boolean, heard: Spectrum | null, sums: Sums | null, isForbidden: boolean}} View
+ *   isAcross: boolean, heard: Spectrum | null, sums: Sums | null, forbidden: (CellAt & {weight: number}) | null}} View
  */
 /** The cell under the pointer, and the token in focus. */
 /** @typedef {{hover: {query: number, key: number} | null, focus: CellPlace | null}} Pointed */
@@ -98,10 +100,10 @@ export function isAcross(/** @type {LayeredHeader<Header>} */ header, /** @type 
  * @param {LayerAxes} own
  * @param {HeadSelection} selection
  * @param {{theme: Theme, lut: Uint32Array}} look
- * @param {boolean} isForbidden
+ * @param {CellAt | null} forbidden the look that is forbidden
  * @returns {View}
  */
-export function makeView(capture, own, selection, { theme, lut }, isForbidden) {
+export function makeView(capture, own, selection, { theme, lut }, forbidden) {
   const { weights, memo } = capture;
   const { header } = own;
   const { layer, head, scale, special, more } = selection;
@@ -113,7 +115,10 @@ export function makeView(capture, own, selection, { theme, lut }, isForbidden) {
     rows,
     cols,
   });
-  const data = dataOf({ layer, head });
+  const pinned = pinnedPlaces(axes, selection, { rows, cols });
+  const whole = dataOf({ layer, head });
+  const off = inWords ? null : forbidden;
+  const data = off ? withoutLook(whole, off) : whole;
   const kept = keptHeads(more.beside, header).filter(
     (other) => other.layer === layer || !header.layers.length,
   );
@@ -136,13 +141,13 @@ export function makeView(capture, own, selection, { theme, lut }, isForbidden) {
     theme,
     ...levelsOf(data.dtype, scale),
     approximate: weights.dtype === "u8",
-    pinned: pinnedPlaces(axes, selection, { rows, cols }),
+    pinned,
     heads,
     kept,
     top: topOf(more.top),
     isAcross: isAcross(header, selection),
     heard: isRun(cols) ? capture.heard : null,
-    isForbidden: isForbidden && !inWords,
+    forbidden: off && { ...off, weight: weightAt(whole, off.query, off.key) },
     sums: more.sums ? axisSums(data, evenOnce(capture, own, axes, layer).values) : null,
   };
 }

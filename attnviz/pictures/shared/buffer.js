@@ -166,6 +166,12 @@ export function weightOf(/** @type {number} */ code, /** @type {Dtype} */ dtype)
   return root * root;
 }
 
+/** What a weight is stored as. */
+export function codeOf(/** @type {number} */ weight, /** @type {Dtype} */ dtype) {
+  if (dtype === "f32") return weight;
+  return Math.round(Math.sqrt(weight) * (dtype === "u8" ? 255 : 65535));
+}
+
 /**
  * One matrix of a 4-D array [layer, head, query, key], to be read only. Nothing is copied where it is stored whole;
  * else its zeros are put in, into `scratch` for someone who looks at each head once, or into a copy that is kept. A head

@@ -2,7 +2,7 @@
 // Numbers of one head as pages state them: weights, ranks, the strongest keys of a row, the mass that hides with
 // the special tokens. Everything reads the stored codes; a code becomes a weight only when it is shown or summed.
 
-import { weightOf } from "./buffer.js";
+import { codeOf, weightOf } from "./buffer.js";
 
 /** @import { Dtype } from "./buffer.js" */
 
@@ -25,6 +25,24 @@ export function weightAt(data, query, key) {
 /** All weights of a query. @returns {Float32Array} */
 export function rowWeights(/** @type {HeadData} */ data, /** @type {number} */ query) {
   return Float32Array.from({ length: data.nKey }, (_, key) => weightAt(data, query, key));
+}
+
+/**
+ * The numbers of a head with one look forbidden: 0 there, and the rest of its row grown to 1, as the model computes it.
+ * @param {HeadData} data
+ * @param {{query: number, key: number}} look
+ * @returns {HeadData}
+ */
+export function withoutLook(data, { query, key }) {
+  const row = rowWeights(data, query);
+  row[key] = 0;
+  const sum = row.reduce((total, weight) => total + weight, 0);
+  if (!(sum > 0)) return data;
+  const values = Float32Array.from(data.values);
+  row.forEach((weight, at) => {
+    values[query * data.nKey + at] = codeOf(weight / sum, data.dtype);
+  });
+  return { ...data, values };
 }
 
 /** Place of a key in its row, 1 = strongest; equal weights share the better place. */
