@@ -94,6 +94,8 @@ def test_a_card_forbids_its_look_and_finds_who_else_has_it(visit: OpenVisit) -> 
     expect(opened.page.locator(".av-ranked s")).to_have_text("0.9829")
     expect(opened.page.locator(".av-head .av-readout")).to_contain_text("0 instead of 0.9829")
     expect_data(grown(opened), forbidden=1)
+    first = opened.page.locator(".av-ranked li").nth(1)  # of the rest of the row, which has grown
+    expect(first).to_have_text("John0.3884")
     opened.wait_for_parameters(forbid="14.2", open=1)
     opened.page.get_by_role("button", name="All heads").click()
     allow.click()  # the overview has the button, too

@@ -60,7 +60,7 @@ def test_an_error_of_the_model_is_named_and_one_click_repairs_it(look: OpenVisit
     says = page.locator(".stage-says")
     expect(says).to_contain_text("Wrong: the ball is red.")
     page.locator(".stage-pill").first.click()
-    expect(says).to_contain_text("the model is right: red 89%, not blue 88%.")
+    expect(says).to_contain_text("the model is right: red 89%; with it, blue 88%.")
 
 
 @pytest.mark.slow  # ten seconds of watching

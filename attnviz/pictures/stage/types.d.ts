@@ -106,6 +106,7 @@ export interface Strings extends SharedStrings {
   readonly turns: string;
   readonly turns_ball: string;
   readonly others: string;
+  readonly points: string;
   readonly stays: string;
   readonly weak: string;
   readonly nothing: string;

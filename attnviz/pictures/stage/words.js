@@ -50,8 +50,12 @@ export function tokenName(
   return `${spelled.join("")} (${tokens[at].replace(CONTINUES, "")})`;
 }
 
-export function printedMove(/** @type {Pick<Header, "kind">} */ { kind }, /** @type {number} */ moved) {
-  return kind === "next" ? percent(moved) : fmtShort(moved, 1);
+/** How far an answer moves: in points of probability, or of a meaning 1 − cosine. */
+export function printedMove(
+  /** @type {Pick<Header, "kind" | "strings">} */ { kind, strings },
+  /** @type {number} */ moved,
+) {
+  return kind === "next" ? fill(strings.points, { points: fmtPercent(moved) }) : fmtShort(moved, 1);
 }
 
 /** The name of a switch on an arc. */
@@ -159,11 +163,11 @@ function consequence(header, arrays, forbidden, name, mark) {
     head: mark("off", name),
     answer: mark("answer", `${header.winners[forbidden]} ${percent(header.shares[forbidden])}`),
     before: mark("", `${header.winner} ${percent(header.share)}`),
-    moved: mark("", percent(moved)),
+    moved: mark("", printedMove(header, moved)),
   };
   const values = { weight, n: others.length + 1 };
   if (header.winners[forbidden] !== header.winner) {
-    const control = fill(strings.others, { others: others.length, most: percent(most) });
+    const control = fill(strings.others, { others: others.length, most: printedMove(header, most) });
     return [
       header.scene === "ball" ? strings.turns_ball : strings.turns,
       nodes,
