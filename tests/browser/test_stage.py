@@ -47,7 +47,7 @@ def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit)
     expect_equal(lambda: bars(page)[0][0], "John")
     sizes = [value for _, value in bars(page)]
     assert sizes == sorted(sizes)[::-1] and sizes[0] > 0.5
-    expect(page.locator(".stage-says")).to_contain_text("writes John 55%, not Mary 99%. The same")
+    expect(page.locator(".stage-says")).to_contain_text("writes John 55%; with it, Mary 99%. The same")
     expect(page.locator(".stage-before")).to_be_visible()
     expect(page.locator(".stage-instead")).to_have_text("where L2.H1 looks instead")
     expect(page.locator(".stage-square-name").first).to_have_text("L0.H0")
@@ -132,7 +132,7 @@ def test_a_forbidden_look_that_the_stage_does_not_have_is_said_with_the_way_to_i
     )
     run = attnviz.experiment("stories", "When Mary and John went to the store, John gave a book to")
     assert run.cuts([("L1.H0", 10, 4)]).moved[0] < 1e-4
-    expect(said).to_contain_text(re.compile(r"Without it the output moves by <\s?0\.01%\."))
+    expect(said).to_contain_text(re.compile(r"Without it the output moves by <\s?0\.01 points\."))
     expect(said).to_contain_text("these are the looks from “to” at “Mary”")
     page.locator(".stage-pill").first.click()
     expect(said).to_be_hidden()  # one look is forbidden, and it is this one now
