@@ -47,7 +47,9 @@ def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit)
     expect_equal(lambda: bars(page)[0][0], "John")
     sizes = [value for _, value in bars(page)]
     assert sizes == sorted(sizes)[::-1] and sizes[0] > 0.5
-    expect(page.locator(".stage-says")).to_contain_text("writes John 55%; with it, Mary 99%. The same")
+    expect(page.locator(".stage-says")).to_contain_text(
+        "writes John 55%; with it, Mary 99%. The same"
+    )
     expect(page.locator(".stage-before")).to_be_visible()
     expect(page.locator(".stage-instead")).to_have_text("where L2.H1 looks instead")
     expect(page.locator(".stage-square-name").first).to_have_text("L0.H0")

@@ -243,7 +243,9 @@ def test_another_head_is_computed_by_the_server(visit: OpenVisit, minilm: Loaded
 def test_own_numbers_are_rows_that_were_typed(visit: OpenVisit) -> None:
     page = visit("calculator").page
     expect(page.locator("li[data-sum=q]")).to_contain_text("Each row becomes q, k and v")
-    expect(page.locator("p.precision")).to_contain_text("Computed in float32 from the typed numbers.")
+    expect(page.locator("p.precision")).to_contain_text(
+        "Computed in float32 from the typed numbers."
+    )
     page = visit("steps", text=TEXT, layer=LAYER, head=HEAD, query=QUERY, key=KEY).page
     expect(page.locator("p.precision")).to_contain_text("from the model’s recorded q, k, v.")
     expect(page.locator("[data-face=arrows]")).to_have_text("As arrows")

@@ -49,8 +49,8 @@ def test_the_visitors_text_stands_where_the_library_places_it(
         a, b = products[head][inside[head]], mine[head][inside[head]]
         assert np.allclose(a, b * (a @ b) / (b @ b), atol=2e-3 * np.abs(a).max())
     n = stop - start
-    weights = (arrays["weights"][:, -n * n :].reshape(-1, n, n) / 255.0) ** 2
-    assert np.abs(weights[5] - cap.weights("L1.H1")).max() < 0.01
+    weights = (arrays["weights"][:, -n * n :].reshape(-1, n, n) / 65535) ** 2
+    assert np.abs(weights[5] - cap.weights("L1.H1")).max() < 2e-5
     kept = maps.table()["kept"]
     assert np.allclose([head["kept"] for head in header["heads"]], kept, atol=1e-4)
 
@@ -91,8 +91,8 @@ def test_several_texts_of_the_visitor_stand_where_the_library_places_them(visit:
         cap.tokens.labels
     )
     cells = sum((text[1] - text[0]) ** 2 for text in header["texts"][:n])
-    weights = arrays["weights"][6, cells : cells + (stop - start) ** 2] / 255.0
-    assert np.abs(weights.reshape(stop - start, -1) ** 2 - cap.weights("L1.H2")).max() < 0.01
+    weights = arrays["weights"][6, cells : cells + (stop - start) ** 2] / 65535
+    assert np.abs(weights.reshape(stop - start, -1) ** 2 - cap.weights("L1.H2")).max() < 2e-5
     app.text_area(box).set_value("").run()
     assert sent(app)[0]["texts"] == before["texts"]
 

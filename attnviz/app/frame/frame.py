@@ -66,7 +66,7 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
     }
     with _row():
         if accuracy.ok:
-            st.caption(text(lang, "verify.ok", **numbers), width="stretch")
+            st.caption(text(lang, _same(), **numbers), width="stretch")
         else:
             st.error(text(lang, "verify.bad", **numbers))
         missing = [call for call in shown.captured.capture.missing if call.reason != NOT_KEPT]
@@ -93,6 +93,12 @@ def _row() -> DeltaGenerator:
     )
 
 
+def _same() -> str:
+    """The text on numbers that are the model's: of the recorded pass, where some are edited."""
+    drawing = current.view().drawing
+    return "verify.ok_recorded" if drawing.edits or drawing.masks else "verify.ok"
+
+
 def ends(shown: PageContext) -> bool:
     """True if the page ends with its picture, after the line under it."""
     if not address_bar.is_embedded():
@@ -100,7 +106,7 @@ def ends(shown: PageContext) -> bool:
     accuracy = shown.captured.accuracy
     checked = text(
         shown.lang,
-        "verify.ok" if accuracy.ok else "verify.bad",
+        _same() if accuracy.ok else "verify.bad",
         error=number(shown.lang, accuracy.error, ".1e"),
         tolerance=number(shown.lang, accuracy.tolerance, ".0e"),
     )
