@@ -1,4 +1,4 @@
-"""`experiment`: one clean pass of one input, kept, and every question on it.
+"""`Experiment`: one clean pass of one input, kept, and every question on it (made in `start`).
 
 In: a model, what it reads, and a measure of its answer. Out: an `Experiment`. Its questions share
 the clean pass, what is known of it (the traced pass, the slopes, the outputs of its modules), and

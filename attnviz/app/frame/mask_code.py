@@ -1,7 +1,7 @@
 """Below the masks: the mask as code for every attention API, and blocked rows in each of them.
 
-In: what is shown on the page Masks. Out: code to copy (`masks.code`) for the masks that are on, and
-a table of what each API returns for a query that may attend to no key.
+In: what is shown on the face “Other masks”. Out: code to copy (`masks.code`) for the masks that
+are on, and a table of what each API returns for a query that may attend to no key.
 """
 
 from typing import TYPE_CHECKING

@@ -42,8 +42,8 @@ def recall(source: Source, request: "Request") -> AppCapture:
     """The capture of a request: kept, or run now when its turn has come."""
     loaded = loading.model(source)
     n_chars = sum(map(len, request.text))
-    captured = _long if n_chars > LONG_CHARS else _usual
-    key, work = captured.key(source, request, loaded), partial(captured, source, request, loaded)
+    kept = _long if n_chars > LONG_CHARS else _usual
+    key, work = kept.key(source, request, loaded), partial(kept, source, request, loaded)
     if loading.is_own(source) and n_chars <= MANY_CHARS:
         return refusals.remembered(key, work)
     return refusals.remembered(key, lambda: turns.in_turn(key, work))

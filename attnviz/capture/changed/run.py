@@ -24,7 +24,7 @@ from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.capture.record.recorder import recording
-from attnviz.capture.record.switch import switched
+from attnviz.capture.record.switch import on_our_functions
 from attnviz.capture.storage import Storage
 from attnviz.changes.kinds import Change
 from attnviz.errors import BadInput, UnsupportedAttention, bad_argument
@@ -125,7 +125,7 @@ def _attending(modules: Modules, changer: Changer, changes: Changes) -> Iterator
         stack.callback(changer.close)
         changer.acts_as = None if changes is changer else changes
         stack.enter_context(changing.block(changes))
-        stack.enter_context(switched(modules.values(), interface_configs(modules)))
+        stack.enter_context(on_our_functions(modules.values(), interface_configs(modules)))
         yield
 
 

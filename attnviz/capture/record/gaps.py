@@ -1,4 +1,4 @@
-"""The attention of a model that ran and was not recorded, by module and with the reason.
+"""The reasons for which attention is refused, and what ran and was not recorded, by module.
 
 In: what a watch refused, and the modules that ran. Out: the `MissingCall`s of a capture, one for
 each module and reason. A module that is named after attention and showed no softmax is named as

@@ -17,7 +17,7 @@ from attnviz.capture.record.busy import alone
 from attnviz.capture.record.interface import active, changing
 from attnviz.capture.record.pass_log import PassLog, log_of
 from attnviz.capture.record.recorder import Recorder
-from attnviz.capture.record.switch import eagerly, switched
+from attnviz.capture.record.switch import eagerly, on_our_functions
 from attnviz.models.ranks import is_led
 
 
@@ -36,7 +36,7 @@ def noting(model: nn.Module, n_token: int) -> Iterator[PassLog | None]:
             return
         holders = (modules[name] for name in modules.fact(_with_config))
         configs = interface_configs(modules)
-        with log.noting(), active.block(log), switched(holders, configs), eagerly():
+        with log.noting(), active.block(log), on_our_functions(holders, configs), eagerly():
             yield log
 
 

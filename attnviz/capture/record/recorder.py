@@ -57,7 +57,7 @@ from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
 from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.steps import StepCall, newest_step, whole_step, without_empty_slots
-from attnviz.capture.record.switch import eagerly, switched
+from attnviz.capture.record.switch import eagerly, on_our_functions
 from attnviz.capture.record.watch import Watch
 from attnviz.capture.storage import Storage
 from attnviz.errors import UnsupportedAttention
@@ -529,7 +529,7 @@ def recording(
         stack.callback(recorder.close)
         recorder.watch_modules(modules, layers)
         stack.enter_context(active.block(recorder))
-        stack.enter_context(switched(modules.values(), interface))
+        stack.enter_context(on_our_functions(modules.values(), interface))
         stack.enter_context(eagerly())
         watch = recorder.watch = _watch(stack, own, recorder) if own else None
         try:

@@ -36,7 +36,9 @@ _only_errors = ProcessSetting(logging.ERROR, lambda: _log.level, _log.setLevel)
 
 
 @contextmanager
-def switched(modules: Iterable[nn.Module], interface: list[PreTrainedConfig]) -> Iterator[None]:
+def on_our_functions(
+    modules: Iterable[nn.Module], interface: list[PreTrainedConfig]
+) -> Iterator[None]:
     """While the block runs, modules whose configs are in `interface` call attnviz's functions.
 
     A transformers model without such configs runs eagerly: that is the plain form of its own code.
@@ -126,7 +128,7 @@ def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfi
 def _followed(model: nn.Module) -> Iterator[None]:
     """The way in which a recorded pass runs, on a process that only follows it."""
     modules = modules_by_name(model)
-    with switched(modules.values(), interface_configs(modules)), eagerly():
+    with on_our_functions(modules.values(), interface_configs(modules)), eagerly():
         yield
 
 

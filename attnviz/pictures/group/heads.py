@@ -1,7 +1,7 @@
 """All heads of a group, as Overview and Head show them.
 
 In: what is shown, and the measures of its heads. Out: a `HeadsView` of plain arrays and translated
-texts. Nothing is computed here: the numbers come from the capture and from `views.measures`.
+texts. Nothing is computed here: the numbers come from the capture and from `measures`.
 """
 
 from dataclasses import replace

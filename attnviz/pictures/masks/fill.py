@@ -1,4 +1,4 @@
-"""One head of a batch under its masks, as the page Masks shows it.
+"""One head of a batch under its masks, as the face “Other masks” of Compute shows it.
 
 In: what is shown, a layer and a head. Out: the input of the component, and for the code below it
 the parts that a mask is made of. The library names the masks that the model ran with; what another
