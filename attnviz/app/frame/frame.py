@@ -46,10 +46,11 @@ def open_page(name: Door, heading: str = "title", *, reads_alone: bool = False) 
     return lang
 
 
-def verification(shown: PageContext, *, all_on: bool = True) -> None:
+def verification(shown: PageContext, *, all_on: bool = True, can_edit: bool = False) -> None:
     """Say how far our numbers are from the model's own, and how that was measured.
 
-    `all_on` is True if all heads are on here, whichever of them the Switchboard has off.
+    `all_on` is True if all heads are on here, whichever of them the Switchboard has off; where one
+    `can_edit` numbers or masks, it is said that those of the recorded pass are meant.
     """
     from attnviz.attention.capture import NOT_KEPT
 
@@ -66,7 +67,8 @@ def verification(shown: PageContext, *, all_on: bool = True) -> None:
     }
     with _row():
         if accuracy.ok:
-            st.caption(text(lang, _same(), **numbers), width="stretch")
+            same = "verify.ok_recorded" if can_edit else "verify.ok"
+            st.caption(text(lang, same, **numbers), width="stretch")
         else:
             st.error(text(lang, "verify.bad", **numbers))
         missing = [call for call in shown.captured.capture.missing if call.reason != NOT_KEPT]
@@ -93,12 +95,6 @@ def _row() -> DeltaGenerator:
     )
 
 
-def _same() -> str:
-    """The text on numbers that are the model's: of the recorded pass, where some are edited."""
-    drawing = current.view().drawing
-    return "verify.ok_recorded" if drawing.edits or drawing.masks else "verify.ok"
-
-
 def ends(shown: PageContext) -> bool:
     """True if the page ends with its picture, after the line under it."""
     if not address_bar.is_embedded():
@@ -106,7 +102,7 @@ def ends(shown: PageContext) -> bool:
     accuracy = shown.captured.accuracy
     checked = text(
         shown.lang,
-        _same() if accuracy.ok else "verify.bad",
+        "verify.ok" if accuracy.ok else "verify.bad",
         error=number(shown.lang, accuracy.error, ".1e"),
         tolerance=number(shown.lang, accuracy.tolerance, ".0e"),
     )

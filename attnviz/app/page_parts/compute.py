@@ -71,7 +71,7 @@ def _row() -> None:
         return
     atlas.place_of_text(shown)
     inside.show(shown)
-    frame.verification(shown)
+    frame.verification(shown, can_edit=True)
     take.offer(shown, "steps", "steps")
 
 
@@ -89,7 +89,7 @@ def _masks() -> None:
     _edited_answer(shown, "masks")
     atlas.place_of_text(shown)
     mask_code.show(shown)
-    frame.verification(shown)
+    frame.verification(shown, can_edit=True)
     take.offer(shown, "masks", "head")
 
 
