@@ -9,6 +9,7 @@ from torch.nn import functional
 
 import attnviz
 from attnviz.changes import Change
+from tests.support.head_changes import CHANGES, check_changed_exactly
 
 D, H, DH, N = 12, 3, 4, 5
 
@@ -117,36 +118,13 @@ def test_a_loop_over_heads_is_one_layer(columns: str, joined: str) -> None:
         assert max(view.error or 0 for view in steps.views()) < 1e-5
 
 
-EVEN = attnviz.pattern("L0.H1")  # each query attends evenly to what it sees
-
-
-def evenly(weights: Tensor) -> Tensor:
-    return (weights > 0) / (weights > 0).sum(-1, keepdim=True)
-
-
 @pytest.mark.parametrize("columns", ["lists", "slices"])
-@pytest.mark.parametrize(
-    ("change", "by_hand"), [(attnviz.ablate("L0.H1", "zero"), torch.zeros_like), (EVEN, evenly)]
-)
+@pytest.mark.parametrize(("change", "by_hand"), CHANGES)
 def test_a_head_of_a_loop_is_changed_exactly(
     columns: str, change: Change, by_hand: Callable[[Tensor], Tensor]
 ) -> None:
-    model = Loop(columns, "cat")
-    lm = attnviz.load(ready(model))
-    x = torch.randn(1, N, D)
-    plain = attnviz.capture(lm, inputs={"x": x})
-    with torch.no_grad():
-        unchanged = model(x)
-        model.of = {1: by_hand}
-        theirs = model(x)
-        model.of = {}
-        with attnviz.changed(lm, change):
-            ours = model(x)
-    assert float((theirs - unchanged).abs().max()) > 1e-2
-    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
-    cap = attnviz.capture(lm, inputs={"x": x}, changes=[change])
-    assert cap.call(0).changes == (str(change),) and cap.verify().ok
-    assert [(cap.weights(0, h) == plain.weights(0, h)).all() for h in (0, 2)] == [True, True]
+    model = ready(Loop(columns, "cat"))
+    check_changed_exactly(model, torch.randn(1, N, D), change, by_hand)
 
 
 def test_each_run_on_one_text_is_a_call_of_its_own() -> None:

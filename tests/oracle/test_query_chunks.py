@@ -12,6 +12,7 @@ import attnviz
 from attnviz.capture.record.recorder import RecordedCalls
 from attnviz.changes import Change
 from attnviz.errors import UnsupportedAttention
+from tests.support.head_changes import CHANGES, check_changed_exactly
 
 D, H, DH, N, C = 12, 3, 4, 11, 4  # 11 tokens: parts of 4, 4 and 3
 HIDDEN = -torch.inf
@@ -204,36 +205,13 @@ def test_each_module_and_each_run_is_a_call_of_its_own() -> None:
     assert not calls.missing and all(call.verify().ok for call in calls)
 
 
-EVEN = attnviz.pattern("L0.H1")  # each query attends evenly to what it sees
-
-
-def evenly(weights: Tensor) -> Tensor:
-    return (weights > 0) / (weights > 0).sum(-1, keepdim=True)
-
-
 @pytest.mark.parametrize("bound", ["causal", "prefix"])
-@pytest.mark.parametrize(
-    ("change", "by_hand"), [(attnviz.ablate("L0.H1", "zero"), torch.zeros_like), (EVEN, evenly)]
-)
+@pytest.mark.parametrize(("change", "by_hand"), CHANGES)
 def test_a_head_is_changed_exactly(
     bound: str, change: Change, by_hand: Callable[[Tensor], Tensor]
 ) -> None:
-    model = Chunks(bound=bound, joined="buffer")
-    lm = attnviz.load(ready(model))
-    x = torch.randn(1, N, D)
-    plain = attnviz.capture(lm, inputs={"x": x})
-    with torch.no_grad():
-        unchanged = model(x)
-        model.of = {1: by_hand}
-        theirs = model(x)
-        model.of = {}
-        with attnviz.changed(lm, change):
-            ours = model(x)
-    assert float((theirs - unchanged).abs().max()) > 1e-2
-    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
-    cap = attnviz.capture(lm, inputs={"x": x}, changes=[change])
-    assert cap.call(0).changes == (str(change),) and cap.verify().ok
-    assert [(cap.weights(0, h) == plain.weights(0, h)).all() for h in (0, 2)] == [True, True]
+    model = ready(Chunks(bound=bound, joined="buffer"))
+    check_changed_exactly(model, torch.randn(1, N, D), change, by_hand)
 
 
 def test_kept_heads_half_precision_and_all_steps() -> None:

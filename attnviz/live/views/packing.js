@@ -2,11 +2,12 @@
 // Packs what a canvas shows: mirror of attnviz/pictures/shared/buffer.py, read by pictures/shared/buffer.js. Weights travel
 // as rounded square roots; where no query sees what comes after it, that half is not sent.
 
+import { codeOf } from "../../pictures/shared/buffer.js";
+
 /** @typedef {{data: Uint8Array | Uint16Array | Float32Array, shape: number[], first?: number}} PackableArray */
 
 const ALIGNMENT = 4;
 const WORTH_IT = 0.75; // of the cells: with more left, matrices are sent whole
-const NEAREST = 1.5 * 2 ** 52; // what is added to a double and taken away again leaves it rounded, halves to even
 
 const aligned = (/** @type {number} */ bytes) => (bytes + ALIGNMENT - 1) & -ALIGNMENT;
 
@@ -43,12 +44,6 @@ export function pack(header, arrays) {
 /** @returns {PackableArray} */
 export const floats = (/** @type {number[]} */ shape, /** @type {Float32Array} */ data) => ({ data, shape });
 
-/** The code of a weight in 0..1: its square root in 32 bits, rounded as numpy rounds. */
-function codeOf(/** @type {number} */ weight, /** @type {number} */ top) {
-  const root = Math.fround(Math.sqrt(Math.min(Math.max(weight, 0), 1)));
-  return Math.fround(root * top) + NEAREST - NEAREST;
-}
-
 /**
  * The square roots of weights in 8 or 16 bits.
  * @param {Float32Array} weights
@@ -58,8 +53,8 @@ function codeOf(/** @type {number} */ weight, /** @type {number} */ top) {
  */
 export function roots(weights, shape, bits) {
   const data = bits === 8 ? new Uint8Array(weights.length) : new Uint16Array(weights.length);
-  const top = 2 ** bits - 1;
-  for (let i = 0; i < data.length; i++) data[i] = codeOf(weights[i], top);
+  const dtype = dtypeOf(data);
+  for (let i = 0; i < data.length; i++) data[i] = codeOf(weights[i], dtype);
   return { data, shape };
 }
 

@@ -24,6 +24,7 @@
  */
 
 const ALIGNMENT = 4;
+const NEAREST = 1.5 * 2 ** 52; // what is added to a double and taken away again leaves it rounded, halves to even
 const ARRAY_TYPES = { u8: Uint8Array, u16: Uint16Array, f32: Float32Array };
 const KEPT_SQUARES = 16;
 const KEPT_CELLS = 2 ** 24;
@@ -162,14 +163,20 @@ export function layerHeaders(header) {
 /** The weight behind a stored value: u8 and u16 hold square roots, f32 the weight itself. */
 export function weightOf(/** @type {number} */ code, /** @type {Dtype} */ dtype) {
   if (dtype === "f32") return code;
-  const root = code / (dtype === "u8" ? 255 : 65535);
+  const root = code / topCode(dtype);
   return root * root;
 }
 
-/** What a weight is stored as. */
+/** The code of a weight of 1. */
+export function topCode(/** @type {Dtype} */ dtype) {
+  return dtype === "u8" ? 255 : 65535;
+}
+
+/** What a weight in 0..1 is stored as: of codes its square root in 32 bits, rounded as numpy rounds. */
 export function codeOf(/** @type {number} */ weight, /** @type {Dtype} */ dtype) {
   if (dtype === "f32") return weight;
-  return Math.round(Math.sqrt(weight) * (dtype === "u8" ? 255 : 65535));
+  const root = Math.fround(Math.sqrt(Math.min(Math.max(weight, 0), 1)));
+  return Math.fround(root * topCode(dtype)) + NEAREST - NEAREST;
 }
 
 /**

@@ -3,6 +3,7 @@
 // Both ramps change lightness monotonically (sequential) or symmetrically (diverging) and stay readable
 // with red-green colour blindness. Scales map a weight 0..1 to a place 0..1 on the ramp.
 
+import { topCode } from "./buffer.js";
 import { rgba } from "./theme.js";
 
 /** @import { Dtype } from "./buffer.js" */
@@ -141,7 +142,7 @@ const LEVELS = new Map();
  */
 export function levelTable(/** @type {Dtype} */ dtype, /** @type {Scale} */ scale) {
   const name = `${dtype} ${scale}`;
-  const top = dtype === "u8" ? 255 : 65535;
+  const top = topCode(dtype);
   let levels = LEVELS.get(name);
   if (!levels) {
     levels = Uint8Array.from({ length: top + 1 }, (_, code) => levelFor((code / top) ** 2, scale));
