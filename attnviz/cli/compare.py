@@ -40,7 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
         save.require_new(arguments.out, arguments.overwrite)
     a, b = (_side(text, arguments.model) for text in (arguments.a, arguments.b))
     heads = _moved(a, b)[: arguments.top]
-    print(_json(heads) if arguments.json else _text(heads))
+    if arguments.json:
+        print(json_line([{"head": head, "moved": share} for head, share in heads]))
+    else:
+        rows = [(head, f"{share:.3f}") for head, share in heads]
+        print(output.columns([("head", "moved"), *rows]))
     if arguments.out is not None:
         attnviz.save((a, b), arguments.out, head=heads[0][0])
     return 0 if a.verify().ok and b.verify().ok else save.UNRELIABLE
@@ -68,15 +72,6 @@ def _moved(a: "Capture", b: "Capture") -> list[tuple[str, float]]:
     places = [(layer, head) for layer in range(len(shares)) for head in range(shares.shape[1])]
     places.sort(key=lambda place: -float(shares[place]))
     return [(f"L{layer}.H{head}", float(shares[layer, head])) for layer, head in places]
-
-
-def _text(heads: list[tuple[str, float]]) -> str:
-    rows = [(head, f"{share:.3f}") for head, share in heads]
-    return output.columns([("head", "moved"), *rows])
-
-
-def _json(heads: list[tuple[str, float]]) -> str:
-    return json_line([{"head": head, "moved": share} for head, share in heads])
 
 
 COMMAND = Command(

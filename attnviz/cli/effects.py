@@ -5,16 +5,11 @@ most, on stdout.
 """
 
 import argparse
-import sys
-from typing import TYPE_CHECKING
 
 import attnviz
 from attnviz.cli import inputs, output
 from attnviz.cli.command import Command, Refused
 from attnviz.cli.output import json_line
-
-if TYPE_CHECKING:
-    from attnviz.experiment.effects import Effects
 
 MODEL = "stories"  # the default: a decoder, which says a next token
 TOP = 8
@@ -47,26 +42,18 @@ def run(arguments: argparse.Namespace) -> int:
     on = attnviz.NextToken(arguments.next, against=arguments.against)
     text = inputs.text(arguments.text)
     effects = attnviz.experiment(lm, text, on=on).effects(to=arguments.to, progress=_progress)
-    print(_json(effects) if arguments.json else _text(effects, arguments.top))
+    if arguments.json:
+        heads = [{"head": str(head), "change": effects.of(head)} for head in effects.order]
+        print(json_line({"before": effects.before, "unit": effects.unit, "heads": heads}))
+    else:
+        rows = [(str(head), f"{effects.of(head):+.3f}") for head in effects.order[: arguments.top]]
+        print(f"{effects.before:.3f} {effects.unit} with every head; without one of them:")
+        print(output.columns([("head", "change"), *rows]))
     return 0
 
 
 def _progress(fraction: float) -> None:
-    """Print the progress of the work if the output is a terminal."""
-    if sys.stderr.isatty():
-        end = "\n" if fraction >= 1 else ""
-        print(f"\rattnviz: {fraction:4.0%}", end=end, file=sys.stderr, flush=True)
-
-
-def _text(effects: "Effects", top: int) -> str:
-    rows = [(str(head), f"{effects.of(head):+.3f}") for head in effects.order[:top]]
-    begin = f"{effects.before:.3f} {effects.unit} with every head; without one of them:"
-    return "\n".join([begin, output.columns([("head", "change"), *rows])])
-
-
-def _json(effects: "Effects") -> str:
-    heads = [{"head": str(head), "change": effects.of(head)} for head in effects.order]
-    return json_line({"before": effects.before, "unit": effects.unit, "heads": heads})
+    output.progress(f"{fraction:4.0%}", is_last=fraction >= 1)
 
 
 COMMAND = Command(

@@ -88,7 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
-        _write_no_more()
+        # its reader has ended: what is still in the buffer of stdout goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
 
 
@@ -129,12 +130,6 @@ def parser() -> argparse.ArgumentParser:
         command.declare(subparser)
         subparser.set_defaults(about=command.help)
     return top
-
-
-def _write_no_more() -> None:
-    """Send what is still in the buffer of stdout nowhere: its reader has ended."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
 
 
 def in_words_of_the_command_line(message: str) -> str:

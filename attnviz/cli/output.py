@@ -5,6 +5,7 @@ character fills two cells, as Chinese, Japanese and Korean ones do, or none; JSO
 every number that JSON cannot hold.
 """
 
+import sys
 from collections.abc import Sequence
 
 STRONGEST = 3
@@ -17,6 +18,13 @@ def json_line(value: object) -> str:
     from attnviz.notation.json_fields import finite
 
     return json.dumps(finite(value), allow_nan=False)
+
+
+def progress(done: str, *, is_last: bool) -> None:
+    """Write how much is done over what was written before, if stderr is a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if is_last else ""
+        print(f"\rattnviz: {done}", end=end, file=sys.stderr, flush=True)
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

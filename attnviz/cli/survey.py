@@ -6,7 +6,6 @@ where one was asked for.
 """
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 import attnviz
@@ -85,10 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _progress(n_done: int, n_shard: int) -> None:
-    """Print the progress of the work if the output is a terminal."""
-    if sys.stderr.isatty():
-        end = "\n" if n_done == n_shard else ""
-        print(f"\rattnviz: {n_done} of {n_shard} parts", end=end, file=sys.stderr, flush=True)
+    output.progress(f"{n_done} of {n_shard} parts", is_last=n_done == n_shard)
 
 
 def _heads(survey: "Survey", arguments: argparse.Namespace) -> dict[str, list[dict[str, object]]]:

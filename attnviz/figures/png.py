@@ -9,7 +9,7 @@ import struct
 import zlib
 
 import numpy as np
-from jaxtyping import Bool, UInt8
+from jaxtyping import UInt8
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 TRUECOLOUR, PALETTE = 2, 3
@@ -19,7 +19,8 @@ MAX_COLOURS = 256
 
 def encoded(cells: UInt8[np.ndarray, "row column rgb"], enlarged: int = 1) -> bytes:
     """A PNG in which each cell is a square of `enlarged` × `enlarged` pixels of one colour."""
-    fresh = _differs_from_above(cells)
+    fresh = np.ones(len(cells), dtype=np.bool_)  # rows that are not like the one above them
+    fresh[1:] = (cells[1:] != cells[:-1]).any(axis=(1, 2))
     indexed, palette = _indexed(cells[fresh])
     wide = np.repeat(indexed, enlarged, axis=1).reshape(len(indexed), -1)
     lines = np.zeros((len(cells) * enlarged, 1 + wide.shape[1]), dtype=np.uint8)
@@ -33,13 +34,6 @@ def encoded(cells: UInt8[np.ndarray, "row column rgb"], enlarged: int = 1) -> by
         chunks.append(_chunk(b"PLTE", palette.tobytes()))
     chunks += [_chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)), _chunk(b"IEND", b"")]
     return SIGNATURE + b"".join(chunks)
-
-
-def _differs_from_above(cells: UInt8[np.ndarray, "row column rgb"]) -> Bool[np.ndarray, " row"]:
-    """True for each row that is not the one above it; the first one has none above."""
-    fresh = np.ones(len(cells), dtype=np.bool_)
-    fresh[1:] = (cells[1:] != cells[:-1]).any(axis=(1, 2))
-    return fresh
 
 
 def _indexed(

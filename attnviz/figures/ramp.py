@@ -69,8 +69,10 @@ def table(ramp: Ramp) -> UInt8[np.ndarray, "level rgb"]:
     places = np.arange(LEVELS) / (LEVELS - 1)
     between = np.stack([np.interp(places, stops, lab[:, part]) for part in range(3)], axis=1)
     cones = (between @ _CONES_OF_LAB.T) ** 3
-    gamma = _gamma(cones @ _RGB.T)
-    table_of: np.ndarray = np.floor(255 * np.clip(gamma, 0, 1) + 0.5).astype(np.uint8)
+    linear = cones @ _RGB.T
+    bright = 1.055 * np.maximum(linear, 0) ** (1 / 2.4) - 0.055
+    coded = np.where(linear <= 0.0031308, 12.92 * linear, bright)  # as sRGB does
+    table_of: np.ndarray = np.floor(255 * np.clip(coded, 0, 1) + 0.5).astype(np.uint8)
     table_of.setflags(write=False)
     return table_of
 
@@ -86,12 +88,6 @@ def _linear(colours: Float[np.ndarray, "stop rgb"]) -> Float[np.ndarray, "stop r
         colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4
     )
     return linear
-
-
-def _gamma(linear: Float[np.ndarray, "level rgb"]) -> Float[np.ndarray, "level rgb"]:
-    bright = np.maximum(linear, 0) ** (1 / 2.4)
-    gamma: np.ndarray = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * bright - 0.055)
-    return gamma
 
 
 def places(weights: Float[np.ndarray, "*shape"], scale: Scale) -> Float[np.ndarray, "*shape"]:

@@ -100,7 +100,9 @@ def entries(
             for entry in _rows(cap, call, index, call.kept_heads, batch)
         )
     place = head_id(head)
-    call = cap.call(place.layer, *_kind_of(calls, kind, stack))
+    if kind is None:
+        kind = "self" if any(call.kind == "self" for call, _ in calls) else "cross"
+    call = cap.call(place.layer, kind, stack)
     call.check(place.head, batch)
     return _rows(cap, call, 0, [place.head], batch)
 
@@ -117,14 +119,6 @@ def _calls(cap: Capture, kind: Kind | None, stack: Stack | None) -> list[tuple[A
     if not calls:
         raise bad_kind(kind, stack, ((call.kind, call.stack) for call in cap.calls))
     return calls
-
-
-def _kind_of(
-    calls: list[tuple[AttentionCall, int]], kind: Kind | None, stack: Stack | None
-) -> tuple[Kind, Stack | None]:
-    """The kind and stack that a head is looked for in: self-attention unless told otherwise."""
-    kinds = {call.kind for call, _ in calls}
-    return kind or ("self" if "self" in kinds else "cross"), stack
 
 
 def _rows(
@@ -245,7 +239,9 @@ def write_csv(written: Sequence[Entry], file: BufferedIOBase, least: float = 0.0
             count += len(kept)
             if count > MOST_CSV:
                 raise too_many(count, MOST_CSV, ADVICE_CSV)
-            file.write(_csv_rows(columns.values(entry, head), cells, weights, kept).encode())
+            begin, values = columns.values(entry, head), weights.ravel().tolist()
+            rows = [f"{begin},{cells[at]},{values[at]:.9g}{LINE_END}" for at in kept]
+            file.write("".join(rows).encode())
 
 
 def write_matrix(entry: Entry, file: BufferedIOBase) -> None:
@@ -310,13 +306,6 @@ def _cells(entry: Entry) -> list[str]:
         for query in range(len(queries))
         for key in range(len(keys))
     ]
-
-
-def _csv_rows(
-    begin: str, cells: list[str], weights: np.ndarray, kept: Sequence[int] | np.ndarray
-) -> str:
-    values = weights.ravel().tolist()
-    return "".join([f"{begin},{cells[at]},{values[at]:.9g}{LINE_END}" for at in kept])
 
 
 def _line(*cells: str) -> str:

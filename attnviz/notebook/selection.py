@@ -70,7 +70,9 @@ def from_page(sent: object, groups: Sequence[Group]) -> PageSelection:
     if not isinstance(sent, Mapping):
         raise _bad("selection", sent, "an object")
     for name in NUMBERS:
-        _require_number(name, sent.get(name), optional=name in ("query", "key"))
+        number, optional = sent.get(name), name in ("query", "key")
+        if not (type(number) is int or (optional and number is None)):
+            raise _bad(name, number, "a whole number")
     group = groups[require_index("group", sent["group"], len(groups))]
     extent = size_of(group).extent
     layer, head = extent.nearest_head(_nearest(sent["layer"], group.n_layers), sent["head"])
@@ -86,11 +88,6 @@ def from_page(sent: object, groups: Sequence[Group]) -> PageSelection:
     )
     require_selection(selection, groups)
     return selection
-
-
-def _require_number(name: str, value: object, *, optional: bool) -> None:
-    if not (type(value) is int or (optional and value is None)):
-        raise _bad(name, value, "a whole number")
 
 
 def _nearest(index: int, count: int) -> int:

@@ -22,7 +22,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.pictures import theme_switch
 from attnviz.pictures.group.titles import model_title
 from attnviz.pictures.shared import numbers
-from attnviz.pictures.shared.pages import Door, Page
+from attnviz.pictures.shared.pages import Page
 from attnviz.teach.lessons.cards.symbols import with_formulas
 
 OTHER = ""  # in the list of models: one that is named in a box of its own
@@ -49,9 +49,10 @@ def more(lang: Language, page: Page) -> None:
     with st.popover(text(lang, "bar.more"), type="tertiary", key=widgets.key("menu.more")):
         palette.door(lang)
         with st.expander(text(lang, "explain.label"), key=widgets.key("explain")):
-            parts = [
+            over = (other for other in current.opened(page) if other != "head")
+            parts = [  # of an open head its page tells
                 text(lang, f"page.{shown}.{part}")
-                for shown in _explained(page)
+                for shown in dict.fromkeys((current.door(page), *over))
                 for part in ("intro", "explain")
             ]
             st.markdown(with_terms(lang, with_formulas("\n\n".join(parts))))
@@ -64,13 +65,6 @@ def more(lang: Language, page: Page) -> None:
             f"{store.PREFIX}component.theme_switch",
             lang,
         )
-
-
-def _explained(page: Page) -> dict[Door, None]:
-    """The page, or its face, and what is open over it; an open head is told of by its page."""
-    return dict.fromkeys(
-        (current.door(page), *(other for other in current.opened(page) if other != "head"))
-    )
 
 
 def _input(lang: Language) -> None:

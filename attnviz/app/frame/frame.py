@@ -10,7 +10,6 @@ is chosen.
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.bar.navigation import NAVIGATION
 from attnviz.app.session import address, address_bar, current, messages, widgets
@@ -65,7 +64,9 @@ def verification(shown: PageContext, *, all_on: bool = True, can_edit: bool = Fa
         "error": number(lang, accuracy.error, ".1e"),
         "tolerance": number(lang, accuracy.tolerance, ".0e"),
     }
-    with _row():
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
         if accuracy.ok:
             same = "verify.ok_recorded" if can_edit else "verify.ok"
             st.caption(text(lang, same, **numbers), width="stretch")
@@ -86,13 +87,6 @@ def verification(shown: PageContext, *, all_on: bool = True, can_edit: bool = Fa
                 st.markdown(text(lang, "verify.explain"))
             if True in own_code:
                 st.markdown(text(lang, "verify.explain_own_code"))
-
-
-def _row() -> DeltaGenerator:
-    """A row with its parts at both ends."""
-    return st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-    )
 
 
 def ends(shown: PageContext) -> bool:

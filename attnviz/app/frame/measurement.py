@@ -6,7 +6,6 @@ of all visitors share their results.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
@@ -62,9 +61,10 @@ def result(
         measurement.job.wait(PATIENCE_S if with_bar else SHORT_PATIENCE_S)
     with st.container():  # holds its place, so that the component below stays where it is
         if not with_bar:
-            _wait(measurement.job)
+            if not measurement.job.over:
+                _look_again(measurement.job)
         elif not measurement.job.over:
-            job_progress(lang, measurement.job, partial(_label, lang, name), f"{name}.cancel")
+            job_progress(lang, measurement.job, f"{name}.measuring", f"{name}.cancel")
         elif measurement.job.state == "stopped":
             st.info(text(lang, f"{name}.stopped"))
             st.button(
@@ -148,30 +148,22 @@ def lead_effects(lang: Language, key: str, answered: Answering, to: Off) -> "Eff
     return result(lang, EFFECTS, key, work)
 
 
-def _label(lang: Language, name: str, percent: int) -> str:
-    return text(lang, f"{name}.measuring", percent=percent)
-
-
 POLL_S = 0.4
-
-
-def _wait(job: Job) -> None:
-    """Have the page run again when the job is over."""
-    if not job.over:
-        _look_again(job)
 
 
 @fragment(run_every=POLL_S)
 def _look_again(job: Job) -> None:
+    """Have the page run again when the job is over."""
     if job.over:
         st.rerun()
 
 
 @fragment(run_every=POLL_S)
-def job_progress(lang: Language, job: Job, label: Callable[[int], str], button: str) -> None:
-    """The bar, with the `label` of a percentage, and a button that is named `button`."""
+def job_progress(lang: Language, job: Job, label: str, button: str, **values: str) -> None:
+    """The bar, with the text `label` of a percentage and values, and a button named `button`."""
     if job.over:
         st.rerun()
+    said = text(lang, label, percent=round(100 * job.fraction), **values)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.progress(min(1.0, job.fraction), text=label(round(100 * job.fraction)), width="stretch")
+        st.progress(min(1.0, job.fraction), text=said, width="stretch")
         st.button(text(lang, "tiles.cancel"), key=widgets.key(button), on_click=job.stop)

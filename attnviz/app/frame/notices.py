@@ -22,7 +22,9 @@ MAX_TEMPLATE_CHARS = 400
 def of_texts(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> None:
     """Everything to know about the capture of some texts."""
     _message(lang, captured, texts)
-    _hub(lang, captured)
+    if captured.model.notice is not None:
+        hub_id = messages.plain(captured.model.card.hub_id)
+        st.warning(text(lang, "notice.hub", source=hub_id))
     group = generated(lang, captured)
     n_tokens = int(groups.generated_queries(group).sum())
     if n_tokens < captured.n_asked:
@@ -37,12 +39,6 @@ def of_sound(lang: Language, captured: AppCapture) -> None:
     tokens = groups.queries(generated(lang, captured))
     if _is_cut(tokens, len(tokens)):
         st.info(text(lang, "cut.notice", limit=len(tokens)))
-
-
-def _hub(lang: Language, captured: AppCapture) -> None:
-    if captured.model.notice is not None:
-        hub_id = messages.plain(captured.model.card.hub_id)
-        st.warning(text(lang, "notice.hub", source=hub_id))
 
 
 def _message(lang: Language, captured: AppCapture, texts: tuple[str, ...]) -> None:

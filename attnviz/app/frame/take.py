@@ -103,7 +103,10 @@ def _files_and_code(
 ) -> None:
     lang = shown.lang
     head = HeadId(*shown.size.nearest_head(*current.view().place.layer_and_head))
-    files = _files(shown, head, figures) + ([] if right is None else _files_of(right))
+    files = _files(shown, head, figures)
+    if right is not None:
+        capture = partial(_file, PageContextKey(right), ".safetensors")
+        files.append(TakeFile("capture_b", ".safetensors", capture))
     st.caption(text(lang, "take.help"))
     with st.container(horizontal=True):
         for file in files:
@@ -133,23 +136,19 @@ def _origins(
 ) -> tuple[str, ...]:
     """For each text on the page the model, the head where the page shows one, and the text."""
     sides = (shown,) if right is None else (shown, right)
+    is_head_open = page == "overview" and current.view().drawing.open
     return tuple(
         " · ".join(
             part
             for part in (
                 model_title(side.lang, side.captured.name),
-                str(head) if page in OF_HEAD or _is_open(page) else "",
+                str(head) if page in OF_HEAD or is_head_open else "",
                 shortened(side.captured.capture.tokens.text, MAX_SHOWN),
             )
             if part
         )
         for side in sides
     )
-
-
-def _is_open(page: Door) -> bool:
-    """True for Look with one head open."""
-    return page == "overview" and current.view().drawing.open
 
 
 def _files(shown: PageContext, head: HeadId, figures: "tuple[View, ...]") -> list[TakeFile]:
@@ -169,13 +168,6 @@ def _files(shown: PageContext, head: HeadId, figures: "tuple[View, ...]") -> lis
         files.append(TakeFile("numbers", ".csv", partial(file, ".csv", head=head, **place)))
     files.append(TakeFile("capture", ".safetensors", partial(file, ".safetensors")))
     return files
-
-
-def _files_of(right: PageContext) -> list[TakeFile]:
-    """The capture of the right side."""
-    return [
-        TakeFile("capture_b", ".safetensors", partial(_file, PageContextKey(right), ".safetensors"))
-    ]
 
 
 def _file(key: PageContextKey, ending: str, **options: Any) -> bytes:

@@ -7,7 +7,6 @@ strongest cells, one exact weight) reruns this fragment alone.
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -68,8 +67,8 @@ def head(shown: PageContext) -> None:
         st.caption(text(shown.lang, "tiles.note", tokens=n_tokens))
         with st.container():  # holds its place, so that the component below stays where it is
             if not watched.job.over:
-                label = partial(_label, shown.lang, str(head_id))
-                job_progress(shown.lang, watched.job, label, "tiles.cancel")
+                building = ("tiles.building", "tiles.cancel")
+                job_progress(shown.lang, watched.job, *building, head=str(head_id))
             elif watched.job.state == "stopped":
                 _stopped(shown.lang, name, head_id)
         request = component.parse_want(widgets.component_value(key, "want"), extent)
@@ -86,10 +85,6 @@ def head(shown: PageContext) -> None:
 def _answer(key: str, _build: Callable[[], TilesData]) -> TilesData:
     """The tiles that `_build` reads; `key` names everything that determines them."""
     return _build()
-
-
-def _label(lang: Language, head: str, percent: int) -> str:
-    return text(lang, "tiles.building", head=head, percent=percent)
 
 
 def _stopped(lang: Language, name: str, head_id: HeadId) -> None:

@@ -117,18 +117,13 @@ def _load(name: str, commit: str | None, device: str | None, dtype: str | None) 
     if name in REGISTRY:
         return attnviz.load(name, device=device, dtype=dtype)
     if commit is None and HUB_ID.fullmatch(name) and not is_folder(name):
-        commit = _downloaded_commit(name)
+        from attnviz.models.download import fetch
+
+        commit = fetch(name).commit  # its files are downloaded if they are not on this machine
     from attnviz.models.loader import load_foreign
 
     within = map(Path, sources.allowed_directories())
     return load_foreign(name, within, device=device, dtype=dtype, revision=commit)
-
-
-def _downloaded_commit(name: str) -> str:
-    """The commit of a hub model's files, which are downloaded if they are not on this machine."""
-    from attnviz.models.download import fetch
-
-    return fetch(name).commit
 
 
 def are_imported() -> bool:

@@ -177,16 +177,13 @@ def _is_finite(call: "AttentionCall") -> bool:
     return all(size * max(1.0, abs(scaling)) < LARGEST for size in sizes)  # false for NaN
 
 
-def _width(call: "AttentionCall") -> int:
-    """The products that one weight takes; a narrow head counts as a usual one."""
-    query = call.inputs.query
-    return max(USUAL_WIDTH, call.output.shape[-1], 0 if query is None else query.shape[-1])
-
-
 def _products(call: "AttentionCall", n_kept: int) -> int:
     """The products that the weights of a call take; those of heads that were not kept are 0."""
     n_cell = call.n_query * call.n_key
-    of_heads = call.n_heads * (PRODUCTS_OF_HEAD + n_cell) + n_kept * n_cell * _width(call)
+    query = call.inputs.query
+    widths = (call.output.shape[-1], 0 if query is None else query.shape[-1])
+    width = max(USUAL_WIDTH, *widths)  # a narrow head counts as a usual one
+    of_heads = call.n_heads * (PRODUCTS_OF_HEAD + n_cell) + n_kept * n_cell * width
     return PRODUCTS_OF_CALL + call.n_batch * of_heads
 
 

@@ -59,7 +59,10 @@ def peak_bytes(loaded: "LoadedModel", n_tokens: int, n_rows: int = 1) -> int:
     heads = max(loaded.n_heads, _number(config, "num_attention_heads", "num_heads", "n_head"))
     kept = 3 * loaded.n_layers * n_tokens * width
     logits = _n_scored(loaded, n_rows, n_tokens) * _number(config, "vocab_size")
-    bias = heads * n_tokens**2 if _adds_a_bias(config) else 0
+    is_biased = getattr(config, "model_type", "") in BIAS_TYPES or any(
+        getattr(config, field, None) for field in BIAS_FIELDS
+    )
+    bias = heads * n_tokens**2 if is_biased else 0
     return NUMBER_BYTES * n_rows * (kept + logits + bias)
 
 
@@ -71,11 +74,6 @@ def _n_scored(loaded: "LoadedModel", n_rows: int, n_tokens: int) -> int:
     if not callable(head) or head() is None:
         return 0
     return scored_tokens(loaded.model, n_rows, n_tokens)
-
-
-def _adds_a_bias(config: object) -> bool:
-    named = getattr(config, "model_type", "") in BIAS_TYPES
-    return named or any(getattr(config, field, None) for field in BIAS_FIELDS)
 
 
 def _number(config: object, *names: str) -> int:

@@ -39,18 +39,14 @@ def showing(name: str, shown: object) -> str:
     ended early, the browser has forgotten it. The same name in the file of another page is another
     widget, too, which starts with nothing.
     """
-    now = (address_bar.n_runs(), current.language(), _file())
+    file = "" if get_script_run_ctx() is None else ThreadState.get().active_script_hash
+    now = (address_bar.n_runs(), current.language(), file)
     run, *others = store.get(f"told.{name}", now)
     is_current = store.has(_name(name)) and others == [*now[1:]] and run >= now[0] - 1
     if not is_current or value(name) != shown:
         store.put(_name(name), shown)
     store.put(f"told.{name}", now)
     return key(name)
-
-
-def _file() -> str:
-    """The script that runs: that of the app, or of a page."""
-    return "" if get_script_run_ctx() is None else ThreadState.get().active_script_hash
 
 
 def component_key(name: str) -> str:

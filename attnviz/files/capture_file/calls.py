@@ -73,7 +73,12 @@ def call_json(call: AttentionCall, with_weights: bool, labelled: list[bool]) -> 
         "labelled": labelled,
         "inputs": _inputs_json(call.inputs),
         "projections": {
-            name: _projection_json(layer)
+            name: {
+                "starts": list(layer.starts),
+                "module": layer.module,
+                "turned": layer.turned,
+                "factor": layer.factor,
+            }
             for name, layer in (call.projections.items() if with_weights else ())
         },
         "windows": parts.windows_json(call.windows),
@@ -91,11 +96,6 @@ def _inputs_json(inputs: AttentionInputs | StoredWeights) -> dict[str, object]:
         return {"type": "weights"} | heads
     names = ("causal", "scaling", "softcap", "sinks_gate")
     return {"type": "qkv"} | {name: getattr(inputs, name) for name in names} | heads
-
-
-def _projection_json(layer: Projection) -> dict[str, object]:
-    names = ("module", "turned", "factor")
-    return {"starts": list(layer.starts)} | {name: getattr(layer, name) for name in names}
 
 
 # --- reading -----------------------------------------------------------------------------------

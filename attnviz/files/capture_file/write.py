@@ -62,7 +62,8 @@ def _content(
     narrow = _half(dtype)
     tensors: dict[str, Tensor] = {}
     for number, call in enumerate(cap.calls):
-        _require_untouched(call)
+        if isinstance(call.inputs, AttentionInputs):
+            call.inputs.require_untouched()
         tensors |= calls.tensors_of(call, f"calls.{number}", with_weights)
     if with_outputs:
         outputs = {"hidden": cap.hidden, "logits": cap.logits}
@@ -103,12 +104,6 @@ def _half(dtype: Half | torch.dtype | None) -> torch.dtype | None:
         )
     half: torch.dtype = getattr(torch, name)
     return half
-
-
-def _require_untouched(call: AttentionCall) -> None:
-    """Raise `UnsupportedAttention` where tensors were overwritten after the call."""
-    if isinstance(call.inputs, AttentionInputs):
-        call.inputs.require_untouched()
 
 
 def _described(cap: Capture, with_weights: bool) -> dict[str, object]:

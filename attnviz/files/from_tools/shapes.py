@@ -39,9 +39,12 @@ def layers(attentions: object) -> list[Tensor]:
         raise bad_attentions(f"there are no weights; {NO_WEIGHTS}")
     if not isinstance(inner, np.ndarray | Tensor):
         return _of_array(_tensor(attentions))
+    layers = attentions
     if isinstance(attentions[0], tuple | list):
-        return _of_heads(attentions) if inner.ndim == 2 else _of_steps(attentions)
-    return [_of_layer(_tensor(layer)) for layer in attentions]
+        if inner.ndim != 2:
+            return _of_steps(attentions)
+        layers = [[_tensor(head).tolist() for head in heads] for heads in attentions]
+    return [_of_layer(_tensor(layer)) for layer in layers]
 
 
 def _innermost(value: object) -> object:
@@ -83,11 +86,6 @@ def _of_layer(weights: Tensor) -> Tensor:
             f"a layer of shape {list(weights.shape)} is not [batch, head, query, key]"
         )
     return weights[None] if weights.dim() == 3 else weights
-
-
-def _of_heads(attentions: Sequence[Sequence[object]]) -> list[Tensor]:
-    """The layers of lists of heads, [query, key] each."""
-    return [_of_layer(_tensor([_tensor(head).tolist() for head in layer])) for layer in attentions]
 
 
 def _of_steps(steps: Sequence[Sequence[object]]) -> list[Tensor]:

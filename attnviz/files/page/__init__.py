@@ -109,7 +109,7 @@ def _document(
     named = None if heads is None or heads == "all" else tuple(head_id(head) for head in heads)
     named = opening.heads(named)
     require_heads(captured.groups, named)
-    store = Store()
+    model, store = model_title(lang, captured.name), Store()
     entries = []
     for group in captured.groups:
         chosen = group.heads if heads == "all" else chosen_heads(group, named)
@@ -129,18 +129,19 @@ def _document(
         "rebuilt": store.rebuilt,
         "start": opening.start((named or captured.groups[0].heads)[0], views),
         "origin": {
-            "model": model_title(lang, captured.name),
+            "model": model,
             "text": shortened(captured.capture.tokens.text, MAX_SHOWN),
         },
         "live": int(opening.live),
     }
     first = _names(entries, FIRST)
+    count = text(lang, "file.n_tokens", count=len(captured.capture.tokens))
     return document(
         Page(
             lang=lang,
             tokens="en" if languages(captured.name) == ("en",) else "any",
             title=choices.get("title") or _title(captured, lang),
-            line=_line(captured, lang),
+            line=" · ".join((model, count, _checked(captured, lang))),
             origin=_origin(captured, lang),
             index=index,
             blocks={
@@ -189,14 +190,8 @@ def _labels(captured: AppCapture) -> str:
     return " ".join(labels[:LABEL_TOKENS]) + more
 
 
-def _line(captured: AppCapture, lang: Language) -> str:
-    """The line under the title: the model, the number of tokens, and how far numbers are off."""
-    count = text(lang, "file.n_tokens", count=len(captured.capture.tokens))
-    model = model_title(lang, captured.name)
-    return " · ".join((model, count, _checked(captured, lang)))
-
-
 def _checked(captured: AppCapture, lang: Language) -> str:
+    """How far the numbers are from the model's own."""
     accuracy = captured.accuracy
     if np.isnan(accuracy.tolerance):
         return text(lang, "file.unchecked")

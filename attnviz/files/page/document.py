@@ -47,7 +47,7 @@ class Page:
 
 def document(page: Page) -> str:
     """The whole file."""
-    boot, style = boot_script(), page_style()
+    boot, style, one_line = boot_script(), page_style(), " ".join(page.title.split())
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -71,11 +71,14 @@ def document(page: Page) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="generator" content="attnviz">',
         '<meta name="referrer" content="no-referrer">',
-        f"<title>{html.escape(_one_line(page.title))}</title>",
+        f"<title>{html.escape(one_line)}</title>",
         f"<style>{style}</style></head>",
         "<body><header>",
         f"<h1><bdi>{html.escape(page.title)}</bdi></h1>",
-        *(_button(page, name, said) for name, said in BUTTONS.items()),
+        *(
+            f'<button type="button" id="{name}" hidden>{html.escape(_say(page, said))}</button>'
+            for name, said in BUTTONS.items()
+        ),
         f"</header><p><bdi>{html.escape(page.line)}</bdi></p>",
         f'<main id="view"><noscript>{html.escape(_say(page, "needs_script"))}</noscript></main>',
         f'<p id="problem" role="alert" hidden>{html.escape(_say(page, "old_browser"))}</p>',
@@ -89,14 +92,6 @@ def document(page: Page) -> str:
 
 def _say(page: Page, name: str) -> str:
     return text(page.lang, f"file.{name}")
-
-
-def _button(page: Page, name: str, said: str) -> str:
-    return f'<button type="button" id="{name}" hidden>{html.escape(_say(page, said))}</button>'
-
-
-def _one_line(title: str) -> str:
-    return " ".join(title.split())
 
 
 @cache

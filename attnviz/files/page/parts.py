@@ -117,7 +117,10 @@ def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> Non
     for place in named or ():
         if place in kept:
             continue
-        if any(_exists(group, place) for group in among):
+        if any(
+            0 <= place.layer < group.n_layers and 0 <= place.head < group.calls[place.layer].n_heads
+            for group in among
+        ):
             allowed = shortened(", ".join(map(str, kept)))
             reason = f"the capture keeps {allowed} alone (keep=)"
         else:
@@ -127,12 +130,6 @@ def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> Non
         raise bad_argument(
             f"heads= has {place}, and {reason}", name="heads", found=str(place), allowed=allowed
         )
-
-
-def _exists(group: Group, place: HeadId) -> bool:
-    """True if the model has that head, kept or not."""
-    within = 0 <= place.layer < group.n_layers
-    return within and 0 <= place.head < group.calls[place.layer].n_heads
 
 
 def _steps(shown: PageContext, place: HeadId) -> bytes:

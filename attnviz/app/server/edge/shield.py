@@ -94,7 +94,8 @@ class Shield:
             await refusal(scope, receive, _with_headers(scope, send))
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _is_upload(scope):
+        is_put = scope["type"] == "http" and scope["method"] == "PUT"
+        if not (is_put and UPLOAD.fullmatch(scope["path"])):
             await self.app(scope, receive, send)
             return
         length = int(Headers(scope=scope)["content-length"])
@@ -177,11 +178,6 @@ class _Body:
             raise HTTPException(408, "The upload did not arrive in its time.") from error
         self.n_bytes += len(message.get("body", b""))
         return message
-
-
-def _is_upload(scope: Scope) -> bool:
-    is_put = scope["type"] == "http" and scope["method"] == "PUT"
-    return is_put and UPLOAD.fullmatch(scope["path"]) is not None
 
 
 def host_allowed(host: str | None) -> bool:

@@ -66,11 +66,6 @@ def _warm(prepare: Callable[[], None]) -> None:
     finally:
         sys.setswitchinterval(usual_s)
         _ready.set()
-    _warm_lessons()
-
-
-def _warm_lessons() -> None:
-    """Read the course, so that its first reader waits for no import either."""
-    course_lessons.shelf()
+    course_lessons.shelf()  # so that the first reader of a lesson waits for no import either
     for slug in course_lessons.slugs():
         course_lessons.lesson(slug)
