@@ -18,7 +18,6 @@ from typing import Protocol, runtime_checkable
 
 from attnviz import i18n
 from attnviz.checks import card
-from attnviz.checks.cards import HeadNote
 from attnviz.i18n import DEFAULT, Language, text
 from attnviz.models.registry import REGISTRY
 from attnviz.types import HeadId, Kind, Stack
@@ -165,17 +164,13 @@ def hint(lang: Language, model: str, current: str) -> str | None:
     if example is None or (example.name in HINTS_FOR_MINILM and model != "minilm"):
         return None
     sentence = text(lang, f"example_hint.{example.hint}")
-    note = _head_note(model, example.habit)
+    model_card = card(model) if example.habit else None
+    notes = () if model_card is None else model_card.description.heads
+    fitting = (note for note in notes if re.search(example.habit, note.does, re.IGNORECASE))
+    note = next(fitting, None)  # on the head of which the model's card says that habit
     if note is None:
         return sentence
     return text(lang, "example_hint.visit", hint=sentence, head=note.head)
-
-
-def _head_note(model: str, habit: str) -> HeadNote | None:
-    """The head that the model's card says has a habit."""
-    model_card = card(model) if habit else None
-    notes = () if model_card is None else model_card.description.heads
-    return next((note for note in notes if re.search(habit, note.does, re.IGNORECASE)), None)
 
 
 def languages(model: str) -> tuple[str, ...]:

@@ -54,8 +54,10 @@ def _heads(shown: PageContext, offer: Offer) -> None:
             if len(shown.captured.groups) == 1 and not (
                 address_bar.is_embedded() or surveys.is_opened()
             ):
-                at = current.view().place.layer_and_head
-                offer(shown.lang, selection.nearest_head(survey.heads, *at), _share())
+                at, choice = current.view().place.layer_and_head, current.view().atlas
+                axes = (choice.up, choice.across)
+                share = next((share for axis in axes for share in SHARES if share == axis), None)
+                offer(shown.lang, selection.nearest_head(survey.heads, *at), share)
 
 
 def _mount(shown: PageContext, survey: "Survey") -> None:
@@ -63,7 +65,8 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
     head = selection.nearest_head(survey.heads, *current.view().place.layer_and_head)
     capture = shown.captured.capture
     own = capture.table(batch=0) if surveys.fits(survey, capture) else None
-    other = _matched(lang, survey)
+    match = widgets.value(_match_widget(lang, survey))
+    other = surveys.of_model(match) if match in _others(survey) else None
     matched = "" if other is None else other.model.id
     extent, name = selection.extent_of(survey.heads, 0), widgets.component_key("atlas")
     draw(
@@ -93,13 +96,6 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
         _match_choice(lang, survey)
 
 
-def _share() -> Share | None:
-    """The measure of an axis that is a share of a head's attention; that of the upper one first."""
-    choice = current.view().atlas
-    axes = (choice.up, choice.across)
-    return next((share for axis in axes for share in SHARES if share == axis), None)
-
-
 def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
     label = "atlas.across" if name == "measure_x" else "atlas.up"
     st.selectbox(
@@ -122,12 +118,6 @@ def _match_choice(lang: Language, survey: "Survey") -> None:
         format_func=lambda name: name or text(lang, "atlas.match_none"),
         width=260,
     )
-
-
-def _matched(lang: Language, survey: "Survey") -> "Survey | None":
-    """The survey of the model with whose heads these are matched, if the visitor chose one."""
-    chosen = widgets.value(_match_widget(lang, survey))
-    return surveys.of_model(chosen) if chosen in _others(survey) else None
 
 
 def _others(survey: "Survey") -> list[str]:

@@ -464,7 +464,11 @@ def right_side() -> Side:
     if shows_capture():
         return other
     model = view.right.model or view.model
-    typed = view.right.text if view.right.text.strip() else _suggested(model, other)
+    typed = view.right.text
+    if not typed.strip():  # another model reads the same text, as a model beside a file does
+        beside_file = view.input.capture and other.text.strip()
+        same = beside_file or model != other.model
+        typed = other.text if same else examples.contrast(model, other.text)
     card = model_cards.card(model)
     hears = card is not None and card.kind == "speech"  # both sides have one sound
     same_input = model == view.model and (hears or typed == other.text)
@@ -474,16 +478,6 @@ def right_side() -> Side:
         target=view.right.target or (other.target if same_input else ""),
         image=view.right.image or pictures.following(other.image),
     )
-
-
-def _suggested(model: str, other: Side) -> str:
-    """Another model reads the same text, the same model one that differs a little.
-
-    Beside a capture file a model reads the file's own text.
-    """
-    if current.view().input.capture and other.text.strip():
-        return other.text
-    return other.text if model != other.model else examples.contrast(model, other.text)
 
 
 def captured_side(lang: Language, side: Side) -> AppCapture | None:

@@ -7,13 +7,11 @@ has it: the others are its control.
 """
 
 from contextlib import nullcontext, suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import forbidden_look, fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -61,7 +59,8 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
         if not (asked or _is_quick(shown, answered)):
             answered = None
     if answered is None:
-        _ask(shown)
+        ask, key = text(shown.lang, "effects.ask"), widgets.key("effects.ask")
+        st.button(ask, key=key, on_click=measurement.ask_for_effects, args=(FRAGMENT,))
         return
     effects = None
     # what nobody asked for is not there where it cannot be measured: the room Change says why
@@ -95,14 +94,3 @@ def _is_quick(shown: PageContext, answered: Answering) -> bool:
     """True if all heads take little time."""
     n_heads = sum(call.n_heads for group in shown.captured.groups for call in group.calls)
     return n_heads * answered.pass_ms <= QUICK_MS
-
-
-def _ask(shown: PageContext) -> None:
-    st.button(text(shown.lang, "effects.ask"), key=widgets.key("effects.ask"), on_click=_measure)
-
-
-def _measure() -> None:
-    """Measure the heads of a slow model, here and in the room Change."""
-    view = current.view()
-    current.update(replace(view, switches=replace(view.switches, effects=True)))
-    renew(FRAGMENT)

@@ -227,7 +227,10 @@ def show_ranked(
         st.caption(text(lang, f"{name}.none"))
         return
     above = [row for row in ranked if row.difference > 0]
-    st.caption(f"{text(lang, f'{name}.legend')} {_above(lang, len(above), len(ranked))}")
+    above_control = text(lang, "links.none_above")
+    if above:
+        above_control = text(lang, "links.above", above=len(above), count=len(ranked))
+    st.caption(f"{text(lang, f'{name}.legend')} {above_control}")
     if above:
         view = _found(shown, above[:N_SHOWN], cell, grows)
         key, extent = widgets.component_key(f"found.{name}"), shown.size.extent
@@ -250,15 +253,13 @@ def _found(
         here = (row.head for row in rows if row.head.layer == layer)
         layers |= {head: weights[kept.index(head.head)] for head in here}
     heads = tuple(
-        found.FoundHead(*_place(row), row.share, row.control, _words(shown.lang, row, cell))
+        found.FoundHead(
+            row.head.layer, row.head.head, row.share, row.control, _words(shown.lang, row, cell)
+        )
         for row in rows
     )
     weights = np.stack([layers[row.head] for row in rows])[None]
     return found.FoundView(heads, weights, capture_name(shown), *cell, grows)
-
-
-def _place(row: RankedHead) -> tuple[int, int]:
-    return row.head.layer, row.head.head
 
 
 def _words(lang: Language, row: RankedHead, cell: tuple[int | None, int | None]) -> str:
@@ -267,13 +268,6 @@ def _words(lang: Language, row: RankedHead, cell: tuple[int | None, int | None])
         return f"{row.head}: {_sum(lang, row)}"
     weight, others = (number(lang, part, ".3f") for part in (row.share, row.control))
     return text(lang, "links.result", head=str(row.head), weight=weight, others=others)
-
-
-def _above(lang: Language, n_above: int, n_head: int) -> str:
-    """The number of heads that are above their control."""
-    if not n_above:
-        return text(lang, "links.none_above")
-    return text(lang, "links.above", above=n_above, count=n_head)
 
 
 def _place_of_shown(lang: Language, ranked: tuple[RankedHead, ...]) -> None:

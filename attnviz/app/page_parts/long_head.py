@@ -71,8 +71,9 @@ def head(shown: PageContext) -> None:
                 job_progress(shown.lang, watched.job, *building, head=str(head_id))
             elif watched.job.state == "stopped":
                 _stopped(shown.lang, name, head_id)
-        request = component.parse_want(widgets.component_value(key, "want"), extent)
-        want = _fitting(request, _stamp(name))
+        want = component.parse_want(widgets.component_value(key, "want"), extent)
+        if want.stamp != _stamp(name):  # it was for another head: the whole of this one
+            want = replace(want, stamp=_stamp(name), tiles=(), cell=None)
         answer = _answer(
             f"{name} {shown.lang} {watched.job.state} {want}",
             lambda: _data(shown, head_id, extent, watched, want),
@@ -96,11 +97,6 @@ def _stopped(lang: Language, name: str, head_id: HeadId) -> None:
         on_click=pyramids.forget,
         args=(name,),
     )
-
-
-def _fitting(want: Want, stamp: str) -> Want:
-    """The browser's request; if it was for another head, the whole of this one."""
-    return want if want.stamp == stamp else replace(want, stamp=stamp, tiles=(), cell=None)
 
 
 def _stamp(*parts: str) -> str:

@@ -45,8 +45,10 @@ def show(shown: PageContext) -> None:
     with messages.guard(lang):
         if run_again.needs_model(shown, "pairs"):
             return
+        from attnviz.corpus.samples import sample_pairs
+
         loaded = shown.captured.model
-        samples = _samples(loaded)
+        samples = sample_pairs(loaded)
         if not samples and not _answers_pairs(shown):
             st.info(text(lang, "pairs.not_here"))
             if not address_bar.is_embedded():
@@ -70,12 +72,6 @@ def _answers_pairs(shown: PageContext) -> bool:
     """True for a model whose answer to a text is a token or one of several classes."""
     logits, kind = shown.captured.capture.logits, shown.captured.model.kind
     return kind == "decoder" or (kind == "encoder" and logits is not None and logits.ndim == 2)
-
-
-def _samples(loaded: "LoadedModel") -> tuple[AnsweredPair, ...]:
-    from attnviz.corpus.samples import sample_pairs
-
-    return sample_pairs(loaded)
 
 
 def _question(lang: Language) -> None:

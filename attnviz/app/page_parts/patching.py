@@ -55,7 +55,8 @@ def show(left: PageContext, right: PageContext) -> None:
             return
         _choose_stage(left)
         with st.spinner(text(lang, "wait.effects")):
-            a, b = (run_again.answering(shown, typed) for shown, typed in _texts(left, right))
+            a = run_again.answering(left, compare.left_side().text)
+            b = run_again.answering(right, compare.right_side().text)
         key = f"{left.captured.key} {right.captured.key}"
         work = partial(_measured, a, b, _measure(a, b))
         patching = measurement.result(lang, "patching", key, work)
@@ -72,12 +73,6 @@ def _fits(left: PageContext, right: PageContext) -> bool:
         and left.size.whole
         and not left.captured.n_asked
     )
-
-
-def _texts(
-    left: PageContext, right: PageContext
-) -> tuple[tuple[PageContext, str], tuple[PageContext, str]]:
-    return (left, compare.left_side().text), (right, compare.right_side().text)
 
 
 def _choose_stage(shown: PageContext) -> None:
@@ -122,21 +117,18 @@ def _measure(left: Answering, right: Answering) -> "AnswerMeasure":
     return lead or Cosine(to=compare.right_side().text)
 
 
-def _answer(side: Answering) -> str:
-    return side.run.reader.name(int(side.run.reader.clean.argmax()))
-
-
 def _result(
     left: PageContext, right: PageContext, sides: tuple[Answering, Answering], patching: "Patching"
 ) -> None:
     lang, stage = left.lang, current.view().patching.stage
+    readers = [side.run.reader for side in sides]
     answers = tuple(
-        messages.quoted(lang, left.captured.name, _answer(side))
-        if side.run.reader.is_probability
+        messages.quoted(lang, left.captured.name, reader.name(int(reader.clean.argmax())))
+        if reader.is_probability
         else ""
-        for side in sides
+        for reader in readers
     )
-    kind = views.answers_kind(sides[0].run.reader, sides[1].run.reader)
+    kind = views.answers_kind(*readers)
     if kind == "_same":  # then the lead is over what A's answer is held against
         answers = answers[0], run_again.lead_in_words(left, sides[0])[1].get("second", answers[1])
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):

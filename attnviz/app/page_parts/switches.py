@@ -35,7 +35,6 @@ from attnviz.pictures.switches import (
     OFF,
     ForbiddenLook,
     MadeChange,
-    Off,
     OfferedLook,
     Switch,
     SwitchesView,
@@ -76,7 +75,8 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
             return
         off = component.parse(current.view().switches.changes) or ()
         if off:  # a link may name it in the changes alone
-            _keep_off(off[-1].to)
+            view = current.view()
+            current.update(replace(view, switches=replace(view.switches, to=off[-1].to)))
         to, key = current.view().switches.to, f"{shown.captured.key} {request.key}"
         measured = measurement.may_measure_heads(shown, key, to)
         picture, controls = (
@@ -290,23 +290,13 @@ def _take_off(widget: str) -> None:
     renew(FRAGMENT)
 
 
-def _keep_off(to: Off) -> None:
-    view = current.view()
-    current.update(replace(view, switches=replace(view.switches, to=to)))
-
-
 def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "switchboard.measure"),
         key=widgets.key("switches.measure"),
-        on_click=_measure,
+        on_click=measurement.ask_for_effects,
+        args=(FRAGMENT,),
     )
-
-
-def _measure() -> None:
-    view = current.view()
-    current.update(replace(view, switches=replace(view.switches, effects=True)))
-    renew(FRAGMENT)
 
 
 def _view(

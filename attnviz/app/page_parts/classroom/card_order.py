@@ -11,7 +11,7 @@ from attnviz.app.server import course_lessons
 from attnviz.app.session import store, widgets
 from attnviz.i18n import Language, text
 from attnviz.teach.lessons.cards.glossary import CardPath
-from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.teach.lessons.cards.times import PLANS, planned_cards
 
 ORDER = "class.order"
@@ -55,11 +55,13 @@ def choose(lang: Language, slug: str) -> None:
     """A list of the cards: take one out to hide it, put it back to have it come last."""
     texts = lesson_texts(slug, lang)
     names = [recipe.name for recipe in course_lessons.lesson(slug).recipes]
+    # as text and before the numbers are known: the list sets no Markdown
+    titles = [texts.of(name, "title").partition("[[")[0].rstrip() for name in names]
     st.multiselect(
         text(lang, "class.cards"),
         names,
         key=widgets.showing(_name(slug), list(order(slug))),
-        format_func=lambda name: f"{names.index(name) + 1}. {_title(texts, name)}",
+        format_func=lambda name: f"{names.index(name) + 1}. {titles[names.index(name)]}",
         on_change=_take,
         args=(slug,),
     )
@@ -70,11 +72,6 @@ def choose(lang: Language, slug: str) -> None:
         on_click=store.put,
         args=(_name(slug), tuple(names)),
     )
-
-
-def _title(texts: LessonTexts, name: str) -> str:
-    """The title of a card before its numbers are known, as text: the list sets no Markdown."""
-    return texts.of(name, "title").partition("[[")[0].rstrip()
 
 
 def _take(slug: str) -> None:

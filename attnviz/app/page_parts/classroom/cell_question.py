@@ -156,9 +156,11 @@ def _panels(
                 caption = shown.say(f"panel.{panel.name}", markup=False)
                 yield f"{number}/{panel.name}", (replace(panel, before=""), caption)
         elif isinstance(picture, RealHead):
+            from attnviz.teach.course import paper  # loads torch, which the head above needed
+
             real = _as_chosen(picture, chosen)
-            panel_of_head = _weights(real)
-            if panel_of_head is not None:
+            panel_of_head = paper.weights(course_lessons.capture, real)
+            if panel_of_head is not None:  # it fits a board
                 head = f"L{real.layer}.H{real.head}"
                 caption = text(shown.lang, "worksheet.weights", head=head, model=real.model)
                 yield f"{number}/weights", (panel_of_head, caption)
@@ -169,10 +171,3 @@ def _as_chosen(real: RealHead, chosen: Mapping[str, int | None]) -> RealHead:
     if layer is None or head is None:
         return real
     return replace(real, layer=layer, head=head)
-
-
-def _weights(real: RealHead) -> Panel | None:
-    """The weights of a real head if they fit a board."""
-    from attnviz.teach.course import paper  # loads torch, which the head above needed
-
-    return paper.weights(course_lessons.capture, real)

@@ -73,7 +73,9 @@ def show(lang: Language) -> None:
         st.header(text(lang, "report.title"), anchor=False)
         st.markdown(text(lang, "report.body", members=report.members, questions=len(asked)))
         for question in asked:
-            _question(lang, question)
+            st.markdown(f"**{messages.plain(question.card)}** · {_share(lang, question)}")
+            st.caption(messages.plain(question.question))
+            tally.bars(lang, question.answers, question.n_answers, revealed=True)
         with st.container(horizontal=True):
             _downloads(lang, report, asked)
             st.button(
@@ -151,12 +153,6 @@ def _share(lang: Language, question: Question) -> str:
     if not question.n_answers:
         return text(lang, "report.none")
     return text(lang, "report.right", share=question.right_share(lang), count=question.n_answers)
-
-
-def _question(lang: Language, question: Question) -> None:
-    st.markdown(f"**{messages.plain(question.card)}** · {_share(lang, question)}")
-    st.caption(messages.plain(question.question))
-    tally.bars(lang, question.answers, question.n_answers, revealed=True)
 
 
 def _downloads(lang: Language, report: Report, asked: list[Question]) -> None:

@@ -147,7 +147,13 @@ def _heads(
     lang: Language, weights: np.ndarray, letters: tuple[str, ...], heads: "Sequence[HeadId]"
 ) -> None:
     panels = tuple(
-        _panel(name, weights[head.layer, head.head], letters)
+        Panel(
+            name,
+            weights[head.layer, head.head].astype(np.float64),
+            rows=letters,
+            columns=letters,
+            signed=False,
+        )
         for name, head in zip(("previous", "induction"), heads, strict=True)
     )
     captions = {
@@ -156,10 +162,6 @@ def _heads(
     }
     view = BoardView(Board(panels), captions, narrow=True)
     draw(boards.CANVAS, view, widgets.component_key("birth.heads"), lang)
-
-
-def _panel(name: str, weights: np.ndarray, letters: tuple[str, ...]) -> Panel:
-    return Panel(name, weights.astype(np.float64), rows=letters, columns=letters, signed=False)
 
 
 def _curve(

@@ -31,12 +31,16 @@ def show(lang: Language, opened: OpenCard) -> Standings:
     """
     standings = _standings(opened)
     widget = f"learn.way.{opened.name}"
+    pills = {
+        name: f"{number} {SIGNS[standings[name]]}" if name in standings else str(number)
+        for number, name in enumerate(opened.names, 1)
+    }
     with st.container(key=widgets.key("learn.way")):
         st.pills(
             text(lang, "learn.cards"),
             opened.names,
             key=widgets.showing(widget, opened.name),
-            format_func=lambda name: _number(opened, name, standings),
+            format_func=pills.__getitem__,
             on_change=_take,
             args=(opened.name, widget),
             label_visibility="collapsed",
@@ -83,11 +87,6 @@ def keep_progress(view: CardScrollerView) -> None:
     component = widgets.component_key("learn.card_scroller")
     on = {"progress": partial(browser_progress.take, component)}
     draw(card_scroller.CANVAS, view, component, current.language(), on)
-
-
-def _number(opened: OpenCard, name: str, standings: Standings) -> str:
-    number = str(opened.names.index(name) + 1)
-    return f"{number} {SIGNS[standings[name]]}" if name in standings else number
 
 
 def _label(lang: Language, opened: OpenCard, name: str, standings: Standings) -> str:

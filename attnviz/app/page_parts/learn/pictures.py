@@ -48,7 +48,9 @@ def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) ->
     elif isinstance(picture, RealHead):
         real.show(shown.lang, picture)
     elif isinstance(picture, Motion):
-        _motion(shown, picture, key)
+        component = widgets.component_key(key)
+        take = partial(_take_numbers, component, picture, shown.card.name)
+        draw(motions.CANVAS, motion_view(shown, picture), component, shown.lang, {"set": take})
     else:
         birth.show(shown.lang, picture.seed, picture.shown)
 
@@ -73,12 +75,6 @@ def _chart(shown: CardShown, chart: Chart, key: str) -> None:
     )
 
 
-def _motion(shown: CardShown, motion: Motion, key: str) -> None:
-    component = widgets.component_key(key)
-    take = partial(_take_numbers, component, motion, shown.card.name)
-    draw(motions.CANVAS, motion_view(shown, motion), component, shown.lang, {"set": take})
-
-
 def motion_view(shown: CardShown, motion: Motion) -> MotionView:
     """A moving picture with the card's sentences for its scenes."""
     plain = partial(shown.say, markup=False)
@@ -97,7 +93,9 @@ def _take_numbers(component: str, motion: Motion, card: str) -> None:
 
 def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     asking = asking_panels(shown.card, picture)
-    view = board_view(shown, picture, pointed=_pointed(key), narrow=narrow, reports=pointer.leads())
+    target = pointer.pointing()  # what the class is pointed at
+    pointed = target.at if target is not None and target.picture == key else None
+    view = board_view(shown, picture, pointed=pointed, narrow=narrow, reports=pointer.leads())
     component = widgets.component_key(key)
     take: Callable[[], None] = ignore
     if asking and shown.is_open:
@@ -139,12 +137,6 @@ def board_view(
         pointed=pointed,
         roomy=roomy,
     )
-
-
-def _pointed(key: str) -> tuple[int, int, int] | None:
-    """The cell of a picture that the class is pointed at."""
-    target = pointer.pointing()
-    return target.at if target is not None and target.picture == key else None
 
 
 def _take_point(component: str, picture: Board, key: str) -> None:

@@ -70,15 +70,11 @@ def show_tokens(shown: PageContext) -> None:
         where = None if lead is None else measured(lang, answered, lead, key)
         if where is None:
             return
-        view = views.answer_tokens_table(lang, where, _lead(shown.captured))
+        logits = shown.captured.capture.logits
+        assert logits is not None, "it fits"
+        first, second = logits[0].float().topk(2).values.tolist()
+        view = views.answer_tokens_table(lang, where, first - second)
         draw(table.CANVAS, view, widgets.component_key("answer_tokens"), lang)
-
-
-def _lead(captured: AppCapture) -> float:
-    """The largest logit of the first text minus the second."""
-    assert captured.capture.logits is not None, "it fits"
-    first, second = captured.capture.logits[0].float().topk(2).values.tolist()
-    return float(first - second)
 
 
 def measured(

@@ -44,19 +44,17 @@ def fits(captured: AppCapture) -> bool:
 
 
 def show(shown: PageContext) -> None:
-    """The component, above a button while nothing was generated."""
-    captured = shown.captured
-    shown = shown.of_group(_generating_group(captured))
+    """The component, above a button while nothing was generated.
+
+    It shows the chosen attention of the stack that generates, its cross-attention by default.
+    """
+    captured, place = shown.captured, current.view().place
+    writing = [group for group in captured.groups if group.stack not in groups.READING]
+    kind = place.kind or ("cross" if len(writing) > 1 else None)
+    shown = shown.of_group(chosen(writing, place.stack, kind))
     _distributions(shown)
     if captured.n_asked == 0 and not captured.model.card.transcribes:  # which needs no asking
         _generate_button(shown)
-
-
-def _generating_group(captured: AppCapture) -> Group:
-    """The chosen attention of the stack that generates; its cross-attention if none is chosen."""
-    place = current.view().place
-    writing = [group for group in captured.groups if group.stack not in groups.READING]
-    return chosen(writing, place.stack, place.kind or ("cross" if len(writing) > 1 else None))
 
 
 def _generate_button(shown: PageContext) -> None:
