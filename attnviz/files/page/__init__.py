@@ -191,7 +191,7 @@ def _labels(captured: AppCapture) -> str:
 
 
 def _checked(captured: AppCapture, lang: Language) -> str:
-    """How far the numbers are from the model's own."""
+    """The largest difference from the model's own numbers, and the tolerance, in words."""
     accuracy = captured.accuracy
     if np.isnan(accuracy.tolerance):
         return text(lang, "file.unchecked")
