@@ -15,6 +15,7 @@ A message says what was asked, what was found, what is allowed and what to do. `
 """
 
 import errno
+import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -130,6 +131,12 @@ def require_callback(progress: object) -> None:
             found=repr(progress),
             allowed="a function",
         )
+
+
+def require_wanted(cancel: threading.Event | None) -> None:
+    """Raise `Cancelled` if the work is to stop."""
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("stopped on request; call again to begin anew", code="cancelled")
 
 
 def whole(value: SupportsIndex) -> int:

@@ -48,7 +48,7 @@ RESULTS = {
     "Effects": ("attnviz.experiment", "effects"),
     "Edges": ("attnviz.experiment", "edges"),
     "Patching": ("attnviz.experiment", "patching"),
-    "ChangedRun": ("attnviz.experiment", "switches"),
+    "ChangedRun": ("attnviz.experiment", "changed_run"),
     "Paths": ("attnviz.experiment", "paths"),
     "Path": ("attnviz.experiment", "paths"),
     "CutPath": ("attnviz.experiment", "cut_path"),
@@ -90,7 +90,7 @@ INNER = {
     "MapPlaces": "attnviz.corpus.embed",
     "HeadMatch": "attnviz.corpus.result",
     "FrozenPass": "attnviz.experiment.frozen_pass",
-    "Switched": "attnviz.experiment.switches",
+    "ChangedNumbers": "attnviz.experiment.changed_run",
     "Interval": "attnviz.metrics.over_texts",
 }
 # packages that are documented, but no names of `attnviz`

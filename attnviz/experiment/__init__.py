@@ -35,7 +35,7 @@ _HOMES = {
     "attnviz.experiment.set_results": ("SetResult",),
     "attnviz.experiment.sets": ("ExperimentSet",),
     "attnviz.experiment.slots": ("DifferenceSlot", "WordSlot"),
-    "attnviz.experiment.switches": ("ChangedRun",),
+    "attnviz.experiment.changed_run": ("ChangedRun",),
     "attnviz.experiment.tokens": ("TokenScores",),
     "attnviz.experiment.weights_alone.circuits": ("Circuits",),
     "attnviz.experiment.weights_alone.results": (

@@ -3,6 +3,7 @@
 from attnviz.experiment.answer_measures import AnswerMeasure as AnswerMeasure
 from attnviz.experiment.answers import Answer as Answer
 from attnviz.experiment.by_token import DirectByToken as DirectByToken
+from attnviz.experiment.changed_run import ChangedRun as ChangedRun
 from attnviz.experiment.circuit import Circuit as Circuit
 from attnviz.experiment.components import Component as Component
 from attnviz.experiment.cut_path import CutPath as CutPath
@@ -19,7 +20,6 @@ from attnviz.experiment.set_results import SetResult as SetResult
 from attnviz.experiment.sets import ExperimentSet as ExperimentSet
 from attnviz.experiment.slots import DifferenceSlot as DifferenceSlot
 from attnviz.experiment.slots import WordSlot as WordSlot
-from attnviz.experiment.switches import ChangedRun as ChangedRun
 from attnviz.experiment.tokens import TokenScores as TokenScores
 from attnviz.experiment.weights_alone.circuits import Circuits as Circuits
 from attnviz.experiment.weights_alone.results import BesideOthers as BesideOthers

@@ -30,13 +30,13 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import Projection
 from attnviz.attention.rotary import rotation_of
 from attnviz.attention.stage_changes import Pairs
-from attnviz.capture.changed.layout import layout_of
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import Cut
 from attnviz.changes.site import place_among
 from attnviz.errors import bad_argument, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.changed_run import read_sets
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Naming, site_of
 from attnviz.experiment.dataflow.parts import Walk
@@ -46,7 +46,6 @@ from attnviz.experiment.direct import Direct, SplitNumber, answer_number, direct
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
 from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
-from attnviz.experiment.switches import read_in_rows
 from attnviz.experiment.traced_run import traced_run
 from attnviz.experiment.why import Side, head_called, unknown, value_read, visible_keys
 from attnviz.summary import counted, shortened, text_table
@@ -244,7 +243,7 @@ class DirectByToken:
                 found=str(self.number),
                 allowed="None",
             )
-        rows = read_in_rows(self.prepared, readout(self.prepared).read, sets)[:, 0]
+        rows = read_sets(self.prepared, readout(self.prepared).read, sets)[:, 0]
         changes: np.ndarray = rows[:-1] - rows[-1]
         return changes
 
@@ -515,7 +514,7 @@ def _changes_without(result: DirectByToken, cells: Sequence[Cell]) -> Float64[np
     def without(values: Tensor, pairs: Pairs) -> Tensor:
         return values - torch.stack([taken[row] for row in pairs.rows.tolist()]).to(values)
 
-    sites = layout_of(prepared.calls).calls
+    sites = prepared.layout.calls
     rows = [RowChange((sites[share.place],), "mixed", (without,), share.head) for share in shares]
     if isinstance(result.number, ScoreCell):
         numbers = _scores(prepared, result.number, rows).double()

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.capture.changed.layout import layout_of, remember
+from attnviz.capture.changed.layout import Layout, layout_of, remember
 from attnviz.capture.changed.run import unchanged
 from attnviz.capture.plan.plan import Plan, TokensByStack
 from attnviz.capture.plan.planners import plan
@@ -35,6 +35,7 @@ from attnviz.experiment.answer_measures import (
 from attnviz.models import architecture
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
+from attnviz.types import Site
 
 Result = TypeVar("Result")
 
@@ -97,6 +98,15 @@ class CleanRun:
         if isinstance(on, Target) and on.text is not None:
             request = replace(request, target=(on.text,))
         return prepare_request(self.lm, request, on)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the heads are: the call that each site means."""
+        return layout_of(self.calls)
+
+    def call_of(self, head: Site) -> AttentionCall:
+        """The recorded call of a head."""
+        return self.calls[self.layout.calls.index(self.layout.find(head)[0])]
 
     @cached_property
     def attended(self) -> Bool[Tensor, "row token"]:

@@ -20,9 +20,10 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import Pairs
-from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.layout import Layout
 from attnviz.changes.kinds import CorpusTexts, Patch
 from attnviz.errors import BadInput
+from attnviz.experiment.changed_run import ChangedNumbers, read_sets
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import ReplacementKind, one_site, replacement_of
 from attnviz.experiment.paths import (
@@ -40,7 +41,6 @@ from attnviz.experiment.paths import (
 )
 from attnviz.experiment.readouts import Read
 from attnviz.experiment.rows import PASS_ROWS, RowChange, read_rows
-from attnviz.experiment.switches import Switched, read_in_rows
 from attnviz.summary import counted
 from attnviz.types import Site, Where
 
@@ -72,7 +72,7 @@ class CutPath:
     moved_by_controls: Float64[np.ndarray, " control"]
     weights_by_controls: Float32[np.ndarray, "control query key"]
     moved_by_chance: Float64[np.ndarray, " draw"]
-    answer: Switched
+    answer: ChangedNumbers
     answer_by_chance: Float64[np.ndarray, "draw choice"]
 
     @property
@@ -124,7 +124,7 @@ def cut_path(
     by `seed` where there are more. Raises `BadInput` for a receiver that does not run after the
     sender.
     """
-    layout, column = layout_of(prepared.calls), side_index(side)
+    layout, column = prepared.layout, side_index(side)
     fed = SIDES[column]
     giver, taker = one_site(layout, sender), one_site(layout, receiver)
     at = _require_later(layout, giver, taker)
@@ -151,7 +151,7 @@ def cut_path(
         weights_by_controls=after[1:],
         moved_by_chance=moved_by_chance(own, first, CHANCE_DRAWS)[:, 0, taker.head, column],
         answer=_answer(prepared, read, taker, fed, without),
-        answer_by_chance=_answer_by_chance(prepared, layout, read, taker, column, first),
+        answer_by_chance=_answer_by_chance(prepared, read, taker, column, first),
     )
 
 
@@ -197,15 +197,13 @@ def _weights(
 
 def _answer_by_chance(
     prepared: CleanRun,
-    layout: Layout,
     read: Read,
     receiver: Site,
     column: int,
     other: AttentionInputs,
 ) -> Float64[np.ndarray, "draw choice"]:
     """The answer with the receiver's input changed as much as the cut changes it, at random."""
-    call = layout.find(receiver)[0]
-    own = prepared.calls[layout.calls.index(call)].inputs
+    own = prepared.call_of(receiver).inputs
     assert isinstance(own, AttentionInputs) and receiver.head is not None, "one head"
     head = receiver.head if column == 0 else own.kv_head(receiver.head)
     clean, changed = (
@@ -216,7 +214,7 @@ def _answer_by_chance(
     def fed(values: Tensor, pairs: Pairs) -> Tensor:
         return drawn[pairs.rows.to(drawn.device)].to(values)
 
-    change = RowChange((call,), SIDES[column], (fed,), receiver.head)
+    change = RowChange(prepared.layout.find(receiver)[:1], SIDES[column], (fed,), receiver.head)
     numbers = read_rows(prepared, [change] * CHANCE_DRAWS, read)[:-1]
     return numbers.double().numpy().reshape(CHANCE_DRAWS, -1)
 
@@ -237,12 +235,12 @@ def _answer(
     receiver: Site,
     side: FedSide,
     without: Sequence[AttentionCall],
-) -> Switched:
+) -> ChangedNumbers:
     """The answer where the receiver's q, k or v comes from each row of the other pass."""
     lm = prepared.lm
     n_row = len(without[0].output)
     tokens = {stack: tokens * n_row for stack, tokens in prepared.tokens.items()}
     source = Capture(lm.key, tuple(without), tokens)
     sets = [(Patch(receiver, side, source, batch=row),) for row in range(n_row)]
-    rows = read_in_rows(prepared, read, sets)
-    return Switched(rows[-1], rows[0], rows[1:-1], ())
+    rows = read_sets(prepared, read, sets)
+    return ChangedNumbers(rows[-1], rows[0], rows[1:-1], ())

@@ -16,14 +16,13 @@ import torch
 from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
-from attnviz.capture.changed.layout import layout_of
 from attnviz.changes.site import place_among
-from attnviz.errors import TooLarge, bad_kind, require_callback
+from attnviz.errors import TooLarge, bad_kind, require_callback, require_wanted
 from attnviz.experiment.answers import AnswerReader
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edges import HeadEdges, cut_rows
 from attnviz.experiment.effects import OtherHeads
-from attnviz.experiment.rows import read_rows, require_wanted
+from attnviz.experiment.rows import read_rows
 from attnviz.summary import counted
 from attnviz.types import Kind, Site, Stack, Where, ignore
 
@@ -112,7 +111,7 @@ def cuts(
     """
     require_callback(progress)
     if edges is None:
-        heads = layout_of(prepared.calls).heads
+        heads = prepared.layout.heads
         every = [HeadEdges.of(prepared, head, renormalise) for head in heads]
         wanted = [(work, query, key) for work in every for query, key in work.with_choice()]
     else:
@@ -163,7 +162,7 @@ def same_look(
 
     Raises `BadInput` where the model has no such attention.
     """
-    heads = layout_of(prepared.calls).heads
+    heads = prepared.layout.heads
     own = [head for head in heads if (head.kind, head.stack) == (kind, stack)]
     if not own:
         raise bad_kind(kind, stack, ((head.kind, head.stack) for head in heads))

@@ -21,7 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import ALL_ROWS, AttentionInputs
 from attnviz.attention.stage_changes import ChangeableStage
 from attnviz.capture.changed import functions
-from attnviz.capture.changed.layout import CallSite, layout_of
+from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.resolve import require_changeable
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.answer_measures import AnswerMeasure
@@ -189,10 +189,8 @@ class HeadEdges:
     @classmethod
     def of(cls, prepared: CleanRun, head: Where, renormalise: bool) -> "HeadEdges":
         """Raises `BadInput` for no head of this model, `UnsupportedAttention` for own code."""
-        layout = layout_of(prepared.calls)
-        own = one_site(layout, head)
-        call = layout.find(own)[0]
-        recorded = prepared.calls[layout.calls.index(call)]
+        own = one_site(prepared.layout, head)
+        call = prepared.layout.find(own)[0]
         require_changeable(own, call)
         if call.windowed:
             raise UnsupportedAttention(
@@ -201,7 +199,7 @@ class HeadEdges:
                 code="edges_out_of_reach",
                 head=str(own),
             )
-        return cls(prepared, own, call, recorded, renormalise)
+        return cls(prepared, own, call, prepared.call_of(own), renormalise)
 
     @cached_property
     def clean(self) -> Baseline:

@@ -16,21 +16,19 @@ import numpy as np
 import torch
 from jaxtyping import Float64
 
-from attnviz.attention.stage_changes import ChangeableStage, Function, Pairs
-from attnviz.capture.changed import functions
+from attnviz.attention.stage_changes import Pairs
 from attnviz.capture.changed.corpus import of_ablation
-from attnviz.capture.changed.layout import Layout, layout_of
-from attnviz.capture.changed.resolve import require_possible
-from attnviz.changes.kinds import AblationKind, Corpus, CorpusTexts
-from attnviz.changes.make import ablate, pattern
+from attnviz.capture.changed.layout import Layout
+from attnviz.changes.kinds import Ablate, AblationKind, Change, Corpus, CorpusTexts, Pattern
+from attnviz.changes.make import ablate
 from attnviz.changes.site import place_among, site
-from attnviz.errors import bad_argument, bad_kind, require_callback
+from attnviz.errors import bad_argument, bad_kind, require_callback, require_wanted
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.first_order import slopes
 from attnviz.experiment.ranks import agreement
 from attnviz.experiment.readouts import readout
-from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, require_wanted
+from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, row_changes
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import counted, shortened
 from attnviz.types import Kind, Site, Stack, Where, ignore
@@ -190,7 +188,7 @@ def effects(
     """
     require_callback(progress)
     start = time.perf_counter()
-    resolved, layout = readout(prepared), layout_of(prepared.calls)
+    resolved, layout = readout(prepared), prepared.layout
     recorded = 0.0
 
     def recording(fraction: float) -> None:
@@ -267,26 +265,11 @@ class Replacement:
 
     def changes(self, layout: Layout, head: Site) -> list[RowChange]:
         """The rows of one head: one, or one for each draw."""
-        calls = layout.find(head)
-        assert head.head is not None, "one head"
-        if self.to == "even":
-            for call in calls:
-                require_possible(pattern(head, "even"), call)
-        stage: ChangeableStage = "weights" if self.to == "even" else "mixed"
-        return [
-            RowChange(calls, stage, (function,) * len(calls), head.head)
-            for function in self._functions(head)
-        ]
-
-    def _functions(self, head: Site) -> list[Function]:
-        if self.to == "even":
-            return [functions.even]
-        if self.corpus is None:
-            return [functions.zero]
-        vectors = self.corpus.vectors(head)
-        if self.to == "mean":
-            return [functions.by_head(vectors.mean)]
-        return [functions.drawn(vectors.sample, seed) for seed in range(DRAWS)]
+        made: list[Change] = [Pattern(head, "even")]
+        if self.to != "even":
+            seeds = range(DRAWS if self.to == "resample" else 1)
+            made = [Ablate(head, self.to, seed, self.corpus) for seed in seeds]
+        return [row for change in made for row in row_changes(change, layout)]
 
 
 def replacement_of(

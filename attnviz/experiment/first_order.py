@@ -19,7 +19,7 @@ from torch.utils.hooks import RemovableHandle
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
-from attnviz.capture.changed.layout import CallSite, layout_of
+from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import attention_watched
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import printed
@@ -109,7 +109,7 @@ def _slopes(prepared: CleanRun) -> Slopes:
         )
     lm = prepared.lm
     with lm.lock, torch.enable_grad(), attention_watched(lm.model, _Outputs) as outputs:
-        handles = outputs.attach(lm.model, layout_of(prepared.calls).calls)
+        handles = outputs.attach(lm.model, prepared.layout.calls)
         try:
             output = as_mapping(lm.model(**prepared.inputs, **prepared.options))
         finally:

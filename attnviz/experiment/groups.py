@@ -25,7 +25,7 @@ from attnviz.capture.plan.planners import plan
 from attnviz.capture.record.recorder import record
 from attnviz.capture.request import Request
 from attnviz.capture.token_names import token_names
-from attnviz.errors import AttnVizError
+from attnviz.errors import AttnVizError, require_wanted
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import (
     CleanRun,
@@ -36,7 +36,7 @@ from attnviz.experiment.clean_run import (
 )
 from attnviz.experiment.dataflow.trace import Trace
 from attnviz.experiment.readouts import Readout, readout
-from attnviz.experiment.rows import require_rows, require_wanted
+from attnviz.experiment.rows import require_rows
 from attnviz.experiment.traced_run import TracedRun
 from attnviz.models import architecture
 from attnviz.models.loaded_model import LoadedModel

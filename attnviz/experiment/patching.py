@@ -25,9 +25,8 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
-from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.references import reference_of
-from attnviz.capture.changed.resolve import patched, require_possible
 from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
@@ -37,7 +36,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import sites_of
 from attnviz.experiment.readouts import readout
-from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass
+from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, row_changes
 from attnviz.summary import counted, shortened
 from attnviz.types import ModelKey, Site, Where, ignore, named_tokens
 
@@ -157,7 +156,7 @@ def patching(
     require_callback(progress)
     start = time.perf_counter()
     places = differing_places(prepared, source)
-    resolved, layout = readout(prepared), layout_of(prepared.calls)
+    resolved, layout = readout(prepared), prepared.layout
     kept, chosen = _checked(stages), sites_of(layout, heads)
     clean = clean_pass(prepared)
     wanted = float(resolved.read(source.clean)[0])
@@ -208,18 +207,9 @@ class _Patches:
         nameless: TokensByStack = {None: (named_tokens(()),) * calls[0].n_batch}
         run = Capture(self.key, tuple(calls), nameless)
         return [
-            [self._row(run, self.stages[stage], self.heads[head], batch)] for stage, head in places
+            row_changes(Patch(self.heads[head], self.stages[stage], run, batch), self.layout)
+            for stage, head in places
         ]
-
-    def _row(self, run: Capture, stage: PatchedStage, head: Site, batch: int) -> RowChange:
-        assert head.head is not None, "one head"
-        change = Patch(head, stage, run, batch)
-        calls = self.layout.find(head)
-        functions = []
-        for call in calls:
-            require_possible(change, call)
-            functions.append(patched(change, call, head.head)[1])
-        return RowChange(calls, stage, tuple(functions), head.head)
 
 
 def _strongest(shares: Float64[np.ndarray, "stage head"]) -> list[Place]:

@@ -28,18 +28,18 @@ from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import Function, Pairs
-from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.resolve import require_changeable
 from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import CorpusTexts
 from attnviz.changes.site import place_among
 from attnviz.errors import (
-    Cancelled,
     UnsupportedAttention,
     bad_argument,
     require_callback,
     require_index,
+    require_wanted,
 )
 from attnviz.experiment.clean_run import CleanRun, takes
 from attnviz.experiment.dataflow.stream import states, writer_of
@@ -207,14 +207,14 @@ def paths(
     is done; raises `Cancelled` soon after `cancel` was set.
     """
     require_callback(progress)
-    layout = layout_of(prepared.calls)
+    layout = prepared.layout
     replacement, chosen = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receivers, held = layout.heads, held_between(prepared, between)
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
     by_chance = np.full((3, *moved.shape), np.nan)
     answers = np.full_like(moved, np.nan) if answer else None
     for start in range(0, len(chosen), rows):
-        _require_wanted(cancel)
+        require_wanted(cancel)
         batch = chosen[start : start + rows]
         calls = recorded_without(prepared, replacement, batch, held)
         some = slice(start, start + rows)
@@ -233,11 +233,6 @@ def paths(
         between=between,
         answer=answers,
     )
-
-
-def _require_wanted(cancel: threading.Event | None) -> None:
-    if cancel is not None and cancel.is_set():
-        raise Cancelled("stopped on request; call again for the paths", code="cancelled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +305,7 @@ def recorded_without(
     prepared: CleanRun, replacement: Replacement, senders: Sequence[Site], held: Held = NOT_HELD
 ) -> list[AttentionCall]:
     """The calls of a pass in which row r has sender r taken away, and what is held as it was."""
-    lm, layout = prepared.lm, layout_of(prepared.calls)
+    lm, layout = prepared.lm, prepared.layout
     options = dict(prepared.options)
     if takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1  # none is looked at
@@ -361,7 +356,7 @@ def _answers(
     cells = [tuple(map(int, cell)) for cell in np.argwhere(~np.isnan(moved))]
     order = [call.site for call in layout.calls]
     for start in range(0, len(cells), 2 * PASS_ROWS):
-        _require_wanted(cancel)
+        require_wanted(cancel)
         some = cells[start : start + 2 * PASS_ROWS]
         new = []
         for sender, receiver, side in some:
@@ -501,7 +496,7 @@ def weights_without(
             found=str(side),
             allowed="q, k",
         )
-    layout = layout_of(prepared.calls)
+    layout = prepared.layout
     replacement, givers = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receiver = one_site(layout, head)
     at = [call.site for call in layout.calls].index(receiver.whole_layer)

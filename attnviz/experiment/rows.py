@@ -19,9 +19,11 @@ from torch import Tensor, nn
 
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
-from attnviz.capture.changed.layout import CallSite, layout_of
+from attnviz.capture.changed.layout import CallSite, Layout
+from attnviz.capture.changed.resolve import CorpusOf, placed
 from attnviz.capture.changed.run import changes_made
-from attnviz.errors import Cancelled, UnsupportedAttention
+from attnviz.changes.kinds import Ablate, Change, Corpus
+from attnviz.errors import UnsupportedAttention, require_wanted
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.module_outputs import NOTHING, Finished, answered, finished
 from attnviz.experiment.readouts import Read, readout
@@ -46,6 +48,30 @@ class RowChange:
     head: int
 
 
+def given(change: Ablate) -> Corpus:
+    """The corpus that an ablation has with it."""
+    assert isinstance(change.corpus, Corpus), "a recorded corpus"
+    return change.corpus
+
+
+def row_changes(change: Change, layout: Layout, corpus_of: CorpusOf = given) -> list[RowChange]:
+    """A change as a row has it: one for each head that it is made to.
+
+    Raises `BadInput` or `UnsupportedAttention` for what a call cannot take.
+    """
+    calls, by_place = layout.find(change.site), placed([change], layout, corpus_of)
+    head = change.site.head
+    rows = []
+    for number in range(calls[0].n_heads) if head is None else (head,):
+        stages = [
+            next(one for one in by_place[call.place].changes if one.touches(0, number))
+            for call in calls
+        ]
+        functions = tuple(stage.function for stage in stages)
+        rows.append(RowChange(calls, stages[0].stage, functions, number))
+    return rows
+
+
 @dataclass(frozen=True, eq=False)
 class Baseline:
     """The number without changes, and what need not be computed again to change it."""
@@ -62,7 +88,7 @@ def clean_pass(prepared: CleanRun) -> Baseline:
 def _finished(prepared: CleanRun) -> Finished:
     if not _is_long(prepared):
         return NOTHING
-    return finished(prepared, layout_of(prepared.calls).calls)
+    return finished(prepared, prepared.layout.calls)
 
 
 def _is_long(prepared: CleanRun) -> bool:
@@ -140,12 +166,6 @@ def joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
         heads = tuple(head for change in group for head in change.heads or ())
         rows = tuple(row for change in group for row in change.rows or ())
         yield StageChange(group[0].stage, group[0].function, heads, rows)
-
-
-def require_wanted(cancel: threading.Event | None) -> None:
-    """Raise `Cancelled` if the work is to stop."""
-    if cancel is not None and cancel.is_set():
-        raise Cancelled("stopped on request; call again for the effects", code="cancelled")
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from attnviz.experiment import (
 from attnviz.experiment.answer_measures import AnswerMeasure, as_measure
 from attnviz.experiment.answers import Answer, AnswerReader, answer_of
 from attnviz.experiment.by_token import DirectByToken
+from attnviz.experiment.changed_run import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.circuit import Circuit
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.cut_path import CutPath
@@ -43,7 +44,6 @@ from attnviz.experiment.patching import Patching
 from attnviz.experiment.paths import Between, FedSide, Paths
 from attnviz.experiment.readouts import Read, readout
 from attnviz.experiment.rows import PASS_ROWS
-from attnviz.experiment.switches import DRAWS, ChangedRun, changed_run
 from attnviz.experiment.tokens import TokenScores
 from attnviz.experiment.why import Side, Why
 from attnviz.summary import counted

@@ -20,7 +20,13 @@ from torch import Tensor
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.stage_changes import Pairs
 from attnviz.changes.kinds import CorpusTexts
-from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_callback
+from attnviz.errors import (
+    BadInput,
+    UnsupportedAttention,
+    bad_argument,
+    require_callback,
+    require_wanted,
+)
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, as_measure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.direct import linear_number, linear_of
@@ -30,7 +36,7 @@ from attnviz.experiment.lens import read_states
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.patching import require_apart
 from attnviz.experiment.readouts import Linear, class_index, readout, token_id
-from attnviz.experiment.rows import PASS_ROWS, RowChange, placed_in_rows, require_wanted
+from attnviz.experiment.rows import PASS_ROWS, RowChange, placed_in_rows
 from attnviz.experiment.set_results import SetResult, blocks_of
 from attnviz.experiment.slots import (
     DifferenceSlot,
@@ -105,7 +111,6 @@ class ExperimentSet:
 
         The arguments are those of the effects of one run.
         """
-
         require_callback(progress)
 
         def recording(fraction: float) -> None:
@@ -212,15 +217,13 @@ class ExperimentSet:
         work = _Work(n_job * (2 if control else 1), progress, cancel)
         after = grid.run(work, np.arange(len(self.texts)))
         shuffled = grid.run(work, _others_at_random(len(self.texts))) if control else None
-        how = f"{'output' if stage == 'mixed' else 'values'} by {by}"
-        before = self.before
         return self._result(
             "patching",
-            how,
+            f"{'output' if stage == 'mixed' else 'values'} by {by}",
             grid.rows,
-            after - before,
+            after - self.before,
             slots=tuple(slots),
-            control=None if shuffled is None else shuffled - before,
+            control=None if shuffled is None else shuffled - self.before,
         )
 
     def _result(
@@ -282,13 +285,11 @@ def experiment_set(
     partners: list[Measured] = list(zip(others or (), measures, strict=others is not None))
     other_groups = groups_of(lm, partners, cancel) if others is not None else ()
     before = _numbers(groups, len(own))
-    solved = np.zeros(len(own), bool)
-    known = True
-    for group in groups:
-        for place, run in zip(group.places, group.runs, strict=True):
-            right = _solved(run, float(before[place]))
-            known &= right is not None
-            solved[place] = bool(right)
+    solved = {
+        place: _solved(run, float(before[place]))
+        for group in groups
+        for place, run in zip(group.places, group.runs, strict=True)
+    }
     return ExperimentSet(
         lm=lm,
         texts=own,
@@ -298,7 +299,7 @@ def experiment_set(
         other_groups=other_groups,
         before=before,
         source=None if others is None else _numbers(other_groups, len(own)),
-        solved=solved if known else None,
+        solved=None if None in solved.values() else np.array([solved[at] for at in sorted(solved)]),
         unit=readout(groups[0].runs[0]).unit,
     )
 

@@ -10,7 +10,7 @@ gates frozen: then "MLP 0" gives way to what it was made of. A share is not a ca
 `weights_without` intervenes.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -24,12 +24,12 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.rotary import rotation_of
 from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
-from attnviz.changes.site import site
-from attnviz.errors import BadInput, UnsupportedAttention, bad_argument, require_index
+from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Contribution, components
 from attnviz.experiment.dataflow.rules import Rules
 from attnviz.experiment.dataflow.trace import Value
+from attnviz.experiment.effects import one_site
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, text_table
 from attnviz.types import Site, Where
@@ -267,17 +267,9 @@ def value_read(run: TracedRun, call: AttentionCall, layer: Projection) -> Value:
 
 def head_called(run: TracedRun, head: Where) -> tuple[Site, AttentionCall]:
     """The head that is meant, and its call; `BadInput` for a layer or what does not exist."""
-    head_site = site(head)
-    if head_site.head is None:
-        raise bad_argument(
-            f"{head_site} is a layer; give one of its heads, such as {head_site.with_head(0)}",
-            name="head",
-            found=str(head_site),
-            allowed=str(head_site.with_head(0)),
-        )
-    call_site = layout_of(run.calls).find(head_site)[0]
-    calls = [call for call in run.calls if call.module == call_site.place.module]
-    return replace(call_site.site, head=head_site.head), calls[call_site.place.nth]
+    layout = layout_of(run.calls)
+    own = one_site(layout, head)
+    return own, run.calls[layout.calls.index(layout.find(own)[0])]
 
 
 def unknown(call: AttentionCall, side: Side) -> UnsupportedAttention:

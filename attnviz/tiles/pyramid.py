@@ -25,7 +25,7 @@ from attnviz.attention import formula
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import ALL_KEYS, AttentionInputs, blocks
 from attnviz.attention.stored_weights import StoredWeights
-from attnviz.errors import BadInput, Cancelled, require_index, require_type
+from attnviz.errors import BadInput, require_index, require_type, require_wanted
 from attnviz.summary import size
 from attnviz.types import ignore
 
@@ -178,12 +178,6 @@ def build(
 def top_level(n_query: int, n_key: int) -> int:
     """The lowest level at which one tile holds the whole matrix."""
     return max(0, (max(n_query, n_key) - 1) // TILE).bit_length()
-
-
-def require_wanted(cancel: threading.Event | None) -> None:
-    """Raise `Cancelled` if `cancel` is set."""
-    if cancel is not None and cancel.is_set():
-        raise Cancelled("stopped on request; build again to see this head", code="cancelled")
 
 
 def _levels(codes: UInt8[np.ndarray, "_down _across"], top: int) -> dict[int, np.ndarray]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.errors import BadInput, require_type
-from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, bound, require_wanted
+from attnviz.errors import BadInput, require_type, require_wanted
+from attnviz.tiles.pyramid import KEPT, TILE, Pyramid, bound
 from attnviz.types import ignore
 
 MAX_CELLS = 1000

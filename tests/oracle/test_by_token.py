@@ -13,9 +13,9 @@ from attnviz.capture.request import Request
 from attnviz.errors import BadInput
 from attnviz.experiment import DirectByToken, Experiment, by_token
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Cosine, Divergence, NextToken
+from attnviz.experiment.changed_run import read_sets
 from attnviz.experiment.clean_run import prepare_request
 from attnviz.experiment.readouts import readout
-from attnviz.experiment.switches import read_in_rows
 from attnviz.experiment.traced_run import prepare_traced, traced_run
 from tests.support.adapted_layers import LoRA
 from tests.support.cases import mostly_slow
@@ -201,7 +201,7 @@ def test_a_token_cut_in_every_head_is_a_capture_with_all_these_edges_cut() -> No
     lm, last = attnviz.load("stories"), found.shares[0].call.n_query - 1
     by_key = found.cut_tokens()
     with pytest.MonkeyPatch.context() as patch:  # the control of each word is that of all
-        patch.setattr(by_token, "read_in_rows", None)
+        patch.setattr(by_token, "read_sets", None)
         np.testing.assert_array_equal(found.cut_tokens(), by_key)
         by_own = found.cut_tokens()
         by_own[:] = 0
@@ -246,7 +246,7 @@ def test_a_cut_of_several_queries_is_the_same_as_changes() -> None:
     (cut,) = found.cuts_of([(7, 2)])
     assert cut == attnviz.cut("L0.H7", None, 2, renormalise=False)
     change = found.cut([(7, 2)])[7, 2]
-    rows = read_in_rows(found.prepared, readout(found.prepared).read, [[cut]])[:, 0]
+    rows = read_sets(found.prepared, readout(found.prepared).read, [[cut]])[:, 0]
     assert change == pytest.approx(rows[0] - rows[1], abs=2e-6)
 
 

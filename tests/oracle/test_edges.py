@@ -1,6 +1,5 @@
 """Effects of single edges: against captures with that edge cut, and planted models."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +9,7 @@ from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz
+from attnviz.capture.changed.layout import Layout
 from attnviz.changes import ablate, cut, pattern
 from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.experiment.answer_measures import Divergence
@@ -164,21 +164,9 @@ def test_two_changes_of_one_capture_are_made_in_their_order(stories: LoadedModel
     assert both.verify().ok
 
 
-def test_own_code_edges_are_refused_by_name(
-    monkeypatch: pytest.MonkeyPatch, stories: LoadedModel
-) -> None:
-    from attnviz.experiment import edges as module
-
-    original: Callable[..., object] = module.layout_of
-
-    def own_code(*args: object) -> object:
-        layout = original(*args)
-        calls = tuple(
-            replace(call, only_weights=True)
-            for call in layout.calls  # type: ignore[attr-defined]
-        )
-        return type(layout)(calls)
-
-    monkeypatch.setattr(module, "layout_of", own_code)
+def test_own_code_edges_are_refused_by_name(stories: LoadedModel) -> None:
+    run = attnviz.experiment(stories, STORE, on=MARY)
+    calls = [replace(call, only_weights=True) for call in run.prepared.layout.calls]
+    run.prepared.__dict__["layout"] = Layout(tuple(calls))
     with pytest.raises(UnsupportedAttention, match="L2.H1.*its own code"):
-        attnviz.experiment(stories, STORE, on=MARY).edges("L2.H1")
+        run.edges("L2.H1")

@@ -16,8 +16,8 @@ import attnviz
 from attnviz.changes import Change, Site, cut, edit, mask, parse
 from attnviz.errors import BadInput
 from attnviz.experiment.answers import answer_of
+from attnviz.experiment.changed_run import changed_numbers
 from attnviz.experiment.clean_run import CleanRun
-from attnviz.experiment.switches import call_of, switched
 from attnviz.masks import combine, named, spec
 from attnviz.models.loaded_model import LoadedModel
 
@@ -151,11 +151,9 @@ def test_an_entry_outside_the_run_is_refused(lm: LoadedModel, text: str) -> None
 # --- the answer, beside random changes of the same size -----------------------------------------
 
 
-def test_switched_moves_the_answer_as_the_captured_run_says(
-    lm: LoadedModel, prepared: CleanRun
-) -> None:
+def test_the_numbers_move_as_the_captured_run_says(lm: LoadedModel, prepared: CleanRun) -> None:
     change = edit(HEAD, "q", prepared.n_token - 1, 5, 9.0)
-    found = switched(prepared, answer_of(prepared).read, [change], control="directions")
+    found = changed_numbers(prepared, answer_of(prepared).read, [change], control="directions")
     wanted = logits_of(lm, change)[-1].softmax(-1).double().numpy()
     assert np.abs(found.after - wanted).max() < ROUNDING
     assert len(found.controls) == 8
@@ -167,17 +165,17 @@ def test_the_directions_are_as_long_as_the_change_and_drawn_from_the_seed(
 ) -> None:
     change, answer = edit(HEAD, "v", 0, 3, 50.0), answer_of(prepared)
     first, again = (
-        switched(prepared, answer.read, [change], control="directions") for _ in range(2)
+        changed_numbers(prepared, answer.read, [change], control="directions") for _ in range(2)
     )
-    other = switched(prepared, answer.read, [change], control="directions", seed=1)
+    other = changed_numbers(prepared, answer.read, [change], control="directions", seed=1)
     assert np.array_equal(first.controls, again.controls)
     assert np.abs(first.controls - other.controls).max() > 0
     assert np.abs(first.controls[0] - first.before).max() > 0
 
 
 def test_an_edit_that_changes_nothing_leaves_the_bits_of_the_answer(prepared: CleanRun) -> None:
-    own = float(call_of(prepared, HEAD).stages(HEAD.head or 0)["q"][2, 3])
+    own = float(prepared.call_of(HEAD).stages(HEAD.head or 0)["q"][2, 3])
     change, answer = edit(HEAD, "q", 2, 3, own), answer_of(prepared)
-    found = switched(prepared, answer.read, [change], control="directions")
+    found = changed_numbers(prepared, answer.read, [change], control="directions")
     assert np.array_equal(found.before, found.after)
     assert all(np.array_equal(found.before, row) for row in found.controls)

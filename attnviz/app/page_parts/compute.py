@@ -204,17 +204,17 @@ def _answer(
     shown: PageContext, answered: Answering, page: str, written: str, where: Site
 ) -> EditedAnswer:
     """The answer after the edits, in words and numbers; a note where it is to another text."""
-    from attnviz.experiment.switches import call_of, switched
+    from attnviz.experiment.changed_run import changed_numbers
 
     lang, group = shown.lang, shown.group
-    call, drawn = call_of(answered.run.prepared, where), group.call(where.layer)
+    call, drawn = answered.run.prepared.call_of(where), group.call(where.layer)
     same = (call.n_query, call.n_key) == (drawn.n_query, drawn.n_key)
     # a mask fits a text of any length: what was drawn may be padded beside a longer sentence
     if not same and (page == "steps" or shown.captured.n_asked):
         return EditedAnswer(text(lang, "edited.another_text"))
     run = answered.run
     changes = _changes(page, written, where)
-    result = switched(run.prepared, run.reader.read, changes, control="directions")
+    result = changed_numbers(run.prepared, run.reader.read, changes, control="directions")
     what = text(lang, f"edited.{page}", head=str(where))
     sentence = answers.changed_sentence(
         lang,

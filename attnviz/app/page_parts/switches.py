@@ -46,8 +46,8 @@ from attnviz.types import HeadId, Site
 
 if TYPE_CHECKING:
     from attnviz.changes import Change
+    from attnviz.experiment.changed_run import ChangedNumbers
     from attnviz.experiment.effects import Effects
-    from attnviz.experiment.switches import Switched
 
 FRAGMENT = "switches"
 N_WRITTEN = 8
@@ -359,7 +359,7 @@ def _made(
     answered: Answering,
     off: tuple[Switch, ...],
     forbidden: Forbidden,
-    result: "Switched",
+    result: "ChangedNumbers",
 ) -> MadeChange | None:
     """The effect of a forbidden look of one head, or of the last of several changes.
 
@@ -490,7 +490,7 @@ def _written(
     shown: PageContext, answered: Answering, changes: "tuple[Change, ...]"
 ) -> tuple[str, str] | None:
     """The texts with all heads on and with the changes; None if the model does not write."""
-    from attnviz.experiment.switches import continued
+    from attnviz.experiment.changed_run import continued
 
     if answered.run.reader.kind not in ("next_token", "target"):
         return None

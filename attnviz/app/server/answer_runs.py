@@ -61,7 +61,7 @@ class Answering:
     def written(self, n_tokens: int) -> str:
         """The model's continuation with all heads on; it is kept."""
         if n_tokens not in self._texts:
-            from attnviz.experiment.switches import continued
+            from attnviz.experiment.changed_run import continued
 
             self._texts[n_tokens] = continued(self.run.prepared, (), n_tokens)
         return self._texts[n_tokens]

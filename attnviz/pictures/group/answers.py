@@ -18,9 +18,9 @@ from attnviz.summary import shortened
 if TYPE_CHECKING:
     from attnviz.capture.changed.references import Reference
     from attnviz.experiment.answers import AnswerReader
+    from attnviz.experiment.changed_run import ChangedNumbers
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.effects import OtherHeads
-    from attnviz.experiment.switches import Switched
 
 Unit = Literal["percent", "points", "number"]
 NEARLY_ONE = 0.9995  # rounds to 100.0 %
@@ -44,7 +44,7 @@ def changed_sentence(
     lang: Language,
     prepared: "CleanRun",
     answer: "AnswerReader",
-    result: "Switched",
+    result: "ChangedNumbers",
     section: str,
     quote: Callable[[str], str] = str,
     **words: str,
@@ -108,7 +108,7 @@ def least_that_matters(answer: "AnswerReader", sizes: np.ndarray, spread: float)
 def control_sentence(
     lang: Language,
     answer: "AnswerReader",
-    result: "Switched",
+    result: "ChangedNumbers",
     section: str,
     **words: object,
 ) -> str:
@@ -161,7 +161,7 @@ def lead_sentence(
     lang: Language,
     prepared: "CleanRun",
     answer: "AnswerReader",
-    result: "Switched",
+    result: "ChangedNumbers",
     controls: Sequence[float],
 ) -> str:
     """The lead of a nearly certain answer, which does not saturate; "" for another answer.

@@ -24,10 +24,10 @@ from attnviz.types import Site
 
 if TYPE_CHECKING:
     from attnviz.experiment.answers import AnswerReader
+    from attnviz.experiment.changed_run import ChangedNumbers
     from attnviz.experiment.clean_run import CleanRun
     from attnviz.experiment.cuts import Cuts
     from attnviz.experiment.effects import Effects, OtherHeads
-    from attnviz.experiment.switches import Switched
 
 BARS, MAX_BARS = 5, 40  # of the likeliest choices, before as after; of a short list
 NAMED_HEADS = 3
@@ -128,7 +128,7 @@ class ChangedAnswer:
     lang: Language
     prepared: "CleanRun"
     reader: "AnswerReader"
-    result: "Switched"
+    result: "ChangedNumbers"
     off: Sequence[Switch]
     look: str = ""
     effects: "Effects | None" = None
@@ -280,7 +280,7 @@ def made_change(
     return MadeChange(head, text(lang, f"switchboard.adds_{form}", own=own))
 
 
-def chosen_bars(exclusive: bool, result: "Switched") -> list[int]:
+def chosen_bars(exclusive: bool, result: "ChangedNumbers") -> list[int]:
     """The choices to show: the likeliest ones before and after; all of a short list."""
     if not exclusive:
         return list(range(min(MAX_BARS, len(result.before))))

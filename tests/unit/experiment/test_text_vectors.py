@@ -7,7 +7,7 @@ import torch
 
 import attnviz
 from attnviz.capture.request import Request
-from attnviz.experiment import switches, text_vectors
+from attnviz.experiment import changed_run, text_vectors
 from attnviz.experiment.answers import answer_of
 from attnviz.experiment.clean_run import CleanRun, prepare_request
 from attnviz.models.loaded_model import LoadedModel
@@ -71,6 +71,6 @@ def test_nothing_changed_is_the_clean_pass(lm: LoadedModel, passes: list[object]
     run = run_of(lm, "The cat saw a dog.")
     reader = answer_of(run, (OTHER,))
     passes.clear()
-    rows = switches.read_in_rows(run, reader.read, [])
+    rows = changed_run.read_sets(run, reader.read, [])
     assert not passes
     assert rows.tolist() == [reader.clean.double().tolist()]

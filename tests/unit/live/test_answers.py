@@ -12,13 +12,13 @@ from attnviz.app.frame.attention_choice import group_title
 from attnviz.capture.plan.images import seen_picture
 from attnviz.capture.request import Request
 from attnviz.changes import parse
+from attnviz.experiment.changed_run import continued
 from attnviz.experiment.clean_run import prepare_request
 from attnviz.experiment.outputs.alignment import align
 from attnviz.experiment.outputs.answer import answer as translation
 from attnviz.experiment.outputs.classes import classes
 from attnviz.experiment.outputs.next_token import ranked
 from attnviz.experiment.run import Experiment
-from attnviz.experiment.switches import continued
 from attnviz.i18n import Language
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.pictures import alignment, head, patches, switches

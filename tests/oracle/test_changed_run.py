@@ -7,12 +7,12 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.changes import Change, ablate, pattern
+from attnviz.changes import Change, ablate, mask, pattern
 from attnviz.errors import BadInput
 from attnviz.experiment import Experiment
 from attnviz.experiment.answers import AnswerReader, answer_of
+from attnviz.experiment.changed_run import changed_numbers, continued
 from attnviz.experiment.clean_run import CleanRun
-from attnviz.experiment.switches import continued, switched
 from attnviz.models.loaded_model import LoadedModel
 
 STORE = "When Mary and John went to the store, John gave a drink to"
@@ -38,11 +38,11 @@ def captured(lm: LoadedModel, changes: list[Change]) -> np.ndarray:
     return probabilities
 
 
-def test_switched_gives_what_a_changed_capture_gives(
+def test_the_numbers_are_what_a_changed_capture_gives(
     stories: LoadedModel, asked: tuple[CleanRun, AnswerReader]
 ) -> None:
     changes = [ablate("L0.H0"), pattern("L2.H1", "even")]
-    found = switched(asked[0], asked[1].read, changes)
+    found = changed_numbers(asked[0], asked[1].read, changes)
     assert np.abs(found.before - captured(stories, [])).max() < ROUNDING
     assert np.abs(found.after - captured(stories, changes)).max() < ROUNDING
     for heads, row in zip(found.control_heads, found.controls, strict=True):
@@ -51,9 +51,21 @@ def test_switched_gives_what_a_changed_capture_gives(
         assert not {str(head) for head in heads} & {"L0.H0", "L2.H1"}
 
 
+def test_a_head_with_another_mask_has_other_heads_with_it_beside(
+    stories: LoadedModel, asked: tuple[CleanRun, AnswerReader]
+) -> None:
+    change = mask("L2.H1", "causal+window:4")
+    found = changed_numbers(asked[0], asked[1].read, [change])
+    assert np.abs(found.after - captured(stories, [change])).max() < ROUNDING
+    assert 1 < len(found.controls) == len({heads for (heads,) in found.control_heads})
+    for (head,), row in zip(found.control_heads, found.controls, strict=True):
+        wanted = captured(stories, [mask(head, "causal+window:4")])
+        assert np.abs(row - wanted).max() < ROUNDING
+
+
 def test_one_head_decides_who_gets_the_drink(asked: tuple[CleanRun, AnswerReader]) -> None:
     prepared, answer = asked
-    found = switched(prepared, answer.read, [ablate("L0.H0")])
+    found = changed_numbers(prepared, answer.read, [ablate("L0.H0")])
     before, after = (int(row.argmax()) for row in (found.before, found.after))
     assert (answer.name(before), answer.name(after)) == ("Mary", "John")
     assert found.before.max() > 0.99
@@ -67,14 +79,14 @@ def test_one_head_decides_who_gets_the_drink(asked: tuple[CleanRun, AnswerReader
 
 
 def test_without_changes_nothing_moves(asked: tuple[CleanRun, AnswerReader]) -> None:
-    found = switched(asked[0], asked[1].read, [])
+    found = changed_numbers(asked[0], asked[1].read, [])
     assert np.array_equal(found.before, found.after)
     assert len(found.controls) == 0
 
 
 def test_a_head_that_does_not_exist_is_refused(asked: tuple[CleanRun, AnswerReader]) -> None:
     with pytest.raises(BadInput):
-        switched(asked[0], asked[1].read, [ablate("L9.H0")])
+        changed_numbers(asked[0], asked[1].read, [ablate("L9.H0")])
 
 
 @pytest.mark.parametrize(

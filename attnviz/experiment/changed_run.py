@@ -1,9 +1,9 @@
 """The answer with some changes made, beside the answer with as many other heads taken away.
 
-In: a prepared input, its answer and changes. Out: a `Switched`: the answer without changes, with
-them, and, as a control, with other heads in their place, drawn at random. All are rows of one batch
-with a clean row in it, so that one pass answers a click. `continued` is what the model goes on to
-write, with and without the changes.
+In: a prepared input, its answer and changes. Out: `ChangedNumbers`: the answer without changes,
+with them, and, as a control, with other heads in their place, drawn at random. All are rows of one
+batch with a clean row in it, so that one pass answers a click; a `ChangedRun` has them in words.
+`continued` is what the model goes on to write, with and without the changes.
 """
 
 import random
@@ -16,12 +16,11 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import Pairs, StageChange
 from attnviz.capture.changed import corpus
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
-from attnviz.capture.changed.layout import Layout, layout_of
+from attnviz.capture.changed.layout import Layout
 from attnviz.capture.changed.resolve import placed
 from attnviz.capture.changed.run import changes_made, unchanged
 from attnviz.capture.generation.decode import write
@@ -30,7 +29,7 @@ from attnviz.changes.kinds import Change
 from attnviz.experiment.answers import Answer
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.readouts import Read, readout
-from attnviz.experiment.rows import joined, require_rows
+from attnviz.experiment.rows import placed_in_rows, require_rows, row_changes
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 from attnviz.types import Site
@@ -40,7 +39,7 @@ DRAWS = 8  # controls, in one batch with the changed row
 
 
 @dataclass(frozen=True, eq=False)
-class Switched:
+class ChangedNumbers:
     """One number for each choice of the answer, before and after the changes.
 
     `controls` has one row for each draw: the answers with `control_heads` changed in the same way
@@ -53,10 +52,10 @@ class Switched:
     controls: Float64[np.ndarray, "draw choice"]
     control_heads: tuple[tuple[Site, ...], ...]
 
-    def columns(self, kept: slice) -> "Switched":
+    def columns(self, kept: slice) -> "ChangedNumbers":
         """Some of the numbers."""
         controls = self.controls[:, kept]
-        return Switched(self.before[kept], self.after[kept], controls, self.control_heads)
+        return ChangedNumbers(self.before[kept], self.after[kept], controls, self.control_heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +70,8 @@ class ChangedRun:
     changes: tuple[Change, ...]
     before: Answer
     answer: Answer
-    choices: Switched
-    values: Switched | None
+    choices: ChangedNumbers
+    values: ChangedNumbers | None
 
     @property
     def change(self) -> float | None:
@@ -127,7 +126,7 @@ def changed_run(
             return choices
         return torch.cat([measure(output)[:, None].to(choices), choices], dim=1)
 
-    both = switched(prepared, read, changes, draws=draws, seed=seed)
+    both = changed_numbers(prepared, read, changes, draws=draws, seed=seed)
     first = 0 if measure is None else 1
     choices = both.columns(slice(first, None))
     values = None if measure is None else both.columns(slice(0, 1))
@@ -136,7 +135,7 @@ def changed_run(
     return ChangedRun(prepared, tuple(changes), before, answer, choices, values)
 
 
-def switched(
+def changed_numbers(
     prepared: CleanRun,
     read: Read,
     changes: Sequence[Change],
@@ -144,7 +143,7 @@ def switched(
     control: Control = "heads",
     draws: int = DRAWS,
     seed: int = 0,
-) -> Switched:
+) -> ChangedNumbers:
     """The answer with the changes, in one pass with its controls and a clean row.
 
     With `control` "heads" other heads are changed in the same way. With "directions" the output of
@@ -153,16 +152,16 @@ def switched(
     Raises `BadInput` for a head that the model does not have, `UnsupportedAttention` for a change
     that it cannot take, or if it does not keep the rows of a batch apart.
     """
-    layout = layout_of(prepared.calls)
-    others = drawn(layout, changes, draws, seed) if changes and control == "heads" else []
+    layout = prepared.layout
+    others = on_other_heads(layout, changes, draws, seed) if changes and control == "heads" else []
     sets = [tuple(changes), *others] if changes else []
     n_moved = draws if changes and control == "directions" else 0
-    rows = read_in_rows(prepared, read, sets, n_moved=n_moved, seed=seed)
+    rows = read_sets(prepared, read, sets, n_moved=n_moved, seed=seed)
     heads = tuple(tuple(change.site for change in draw) for draw in others)
-    return Switched(rows[-1], rows[0] if changes else rows[-1], rows[1:-1], heads)
+    return ChangedNumbers(rows[-1], rows[0] if changes else rows[-1], rows[1:-1], heads)
 
 
-def read_in_rows(
+def read_sets(
     prepared: CleanRun,
     read: Read,
     sets: Sequence[Sequence[Change]],
@@ -178,7 +177,7 @@ def read_in_rows(
     if n_row == 1:  # nothing is changed: the clean pass has the answer
         return read(prepared.clean).double().cpu().numpy().reshape(1, -1)
     with lm.lock, torch.no_grad():
-        by_place = in_rows(lm, layout_of(prepared.calls), sets)
+        by_place = in_rows(lm, prepared.layout, sets)
         if n_moved:
             _move_at_random(prepared, by_place, sets[0][0].site, range(1, 1 + n_moved), seed)
         with changes_made(lm.model, by_place):
@@ -186,12 +185,6 @@ def read_in_rows(
     rows = read(as_mapping(output)).double().cpu().numpy()
     require_rows(lm.name, n_row, len(rows))
     return rows.reshape(n_row, -1)
-
-
-def call_of(prepared: CleanRun, head: Site) -> AttentionCall:
-    """The recorded call of a head."""
-    layout = layout_of(prepared.calls)
-    return prepared.calls[layout.calls.index(layout.find(head)[0])]
 
 
 def _move_at_random(
@@ -202,7 +195,7 @@ def _move_at_random(
     seed: int,
 ) -> None:
     """Add to the changes of row 0 the control of its one head: random ones of the same size."""
-    call, place = call_of(prepared, head), layout_of(prepared.calls).find(head)[0].place
+    call, place = prepared.call_of(head), prepared.layout.find(head)[0].place
     assert head.head is not None and isinstance(call.inputs, AttentionInputs), "one head"
     own = call.stages(head.head)["mixed"]
     inputs = replace(call.inputs, changes=by_place[place].changes)
@@ -219,7 +212,7 @@ def _move_at_random(
     by_place[place] = replace(by_place[place], changes=(*by_place[place].changes, change))
 
 
-def drawn(
+def on_other_heads(
     layout: Layout, changes: Sequence[Change], draws: int, seed: int
 ) -> list[tuple[Change, ...]]:
     """The same changes made to other heads, drawn at random; none where too few are left.
@@ -230,7 +223,7 @@ def drawn(
         return []
     used = {layout.find(change.site)[0].site.with_head(change.site.head or 0) for change in changes}
     generator = random.Random(seed)
-    sets = []
+    sets: dict[tuple[Site, ...], tuple[Change, ...]] = {}
     for _ in range(draws):
         free = [head for head in layout.heads if head not in used]
         drawn_set: list[Change] = []
@@ -242,8 +235,8 @@ def drawn(
             head = generator.choice(fitting)
             free.remove(head)
             drawn_set.append(replace(change, site=head))
-        sets.append(tuple(drawn_set))
-    return list(dict.fromkeys(sets))
+        sets[tuple(change.site for change in drawn_set)] = tuple(drawn_set)
+    return list(sets.values())
 
 
 def in_rows(
@@ -253,31 +246,15 @@ def in_rows(
 
     The caller holds the model's lock.
     """
-    n_rows = {call.place: call.n_rows for call in layout.calls}
-    n_heads = {call.place: call.n_heads for call in layout.calls}
-    merged: dict[CallPlace, PlacedChanges] = {}
-    for row, changes in enumerate(sets):
-        with unchanged():
-            by_place = placed(changes, layout, lambda change: corpus.of_ablation(lm, change))
-        for place, place_changes in by_place.items():
-            rows = range(row * n_rows[place], (row + 1) * n_rows[place])
-            own = [_in_rows(change, rows, n_heads[place]) for change in place_changes.changes]
-            before = merged[place].changes if place in merged else ()
-            merged[place] = replace(place_changes, changes=(*before, *own))
-    return {
-        place: replace(rows, changes=tuple(joined(rows.changes))) for place, rows in merged.items()
-    }
-
-
-def _in_rows(change: StageChange, rows: range, n_heads: int) -> StageChange:
-    """The change made in some rows of the batch only."""
-    heads = tuple(range(n_heads)) if change.heads is None else change.heads
-    pairs = [(row, head) for row in rows for head in heads]
-    return replace(
-        change,
-        rows=tuple(row for row, _ in pairs),
-        heads=tuple(head for _, head in pairs),
-    )
+    with unchanged():
+        return placed_in_rows(
+            [
+                (row, one)
+                for row, changes in enumerate(sets)
+                for change in changes
+                for one in row_changes(change, layout, lambda of: corpus.of_ablation(lm, of))
+            ]
+        )
 
 
 def continued(prepared: CleanRun, changes: Sequence[Change], n_tokens: int) -> str:
@@ -292,10 +269,7 @@ def continued(prepared: CleanRun, changes: Sequence[Change], n_tokens: int) -> s
     known = prepared.inputs.get("input_ids")
     n_prompt = 0 if lm.kind == "encoder-decoder" or known is None else int(known.shape[1])
     with lm.lock, torch.no_grad():
-        layout = layout_of(prepared.calls)
-        by_place = in_rows(lm, layout, [])
-        if changes:
-            by_place = dict(placed(changes, layout, lambda change: corpus.of_ablation(lm, change)))
+        by_place = placed(changes, prepared.layout, lambda of: corpus.of_ablation(lm, of))
         with changes_made(lm.model, by_place):
             ids = write(lm, inputs, Generation(n_tokens)).ids[0]
     text = lm.text_tokenizer().decode(ids.tolist()[n_prompt:], skip_special_tokens=True)
