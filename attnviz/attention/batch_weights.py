@@ -4,6 +4,9 @@ In: the inputs of a call. Out: tensors [text, head, query, key] in float32. One 
 takes longer than a short text, or many of them, can afford; the formulas are the same.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
@@ -41,12 +44,33 @@ def all_scores(inputs: AttentionInputs) -> Float32[Tensor, "text head query key"
         key = key[:, list(inputs.only.kv_rows)]
     elif n_shared > 1:
         key = key.repeat_interleave(n_shared, dim=1)
-    scores = formula.scores(inputs.query.float(), key).mul_(inputs.scaling)
+    scores = _products(inputs.query.float(), key).mul_(inputs.scaling)
     if inputs.softcap is not None:
         scores = formula.capped(scores, inputs.softcap)
     if inputs.bias is not None:
         scores = scores + inputs.bias.float()[..., : inputs.n_key]
     return scores
+
+
+def new_memory(size: Sequence[int], device: torch.device) -> Float32[Tensor, "..."]:
+    """Memory for many weights, not filled.
+
+    On a processor numpy is asked: it gets large memory in large pages and torch in small ones, of
+    which 12 heads of 512 tokens take 3,000; that takes as long as a third of their weights.
+    """
+    if device.type != "cpu":
+        return torch.empty(*size, dtype=torch.float32, device=device)
+    return torch.from_numpy(np.empty(size, dtype=np.float32))
+
+
+def _products(
+    query: Float32[Tensor, "text head query d_head"], key: Float32[Tensor, "#text head key d_head"]
+) -> Float32[Tensor, "text head query key"]:
+    """`formula.scores`, in memory of `new_memory` where no graph is made."""
+    if torch.is_grad_enabled() and (query.requires_grad or key.requires_grad):
+        return formula.scores(query, key)
+    into = new_memory((*query.shape[:3], key.shape[2]), query.device)
+    return torch.matmul(query, key.transpose(-1, -2), out=into)  # autocast rounds none with `out=`
 
 
 def visible_cells(
@@ -67,11 +91,15 @@ def _softmax(
     scores: Float32[Tensor, "text head query key"],
     may_attend: Bool[Tensor, "#text #head #query #key"] | None,
 ) -> Float32[Tensor, "text head query key"]:
-    """`formula.weights` of masked scores, in fewer passes over them: they are many."""
+    """`formula.weights` of masked scores, in fewer passes over them: they are many.
+
+    They are written into the memory of the scores, where no graph needs these.
+    """
+    into = scores if scores.is_cpu and not scores.requires_grad else None
     if may_attend is None:
-        return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores, dim=-1, out=into)
     blocked = scores.new_zeros(may_attend.shape).masked_fill_(~may_attend, -torch.inf)
-    shares = torch.softmax(scores.add_(blocked), dim=-1)
+    shares = torch.softmax(scores.add_(blocked), dim=-1, out=into)
     no_key = ~may_attend.any(dim=-1, keepdim=True)
     return shares.masked_fill_(no_key, 0.0) if no_key.any() else shares
 

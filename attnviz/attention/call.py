@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.attention import formula
-from attnviz.attention.batch_weights import all_weights
+from attnviz.attention.batch_weights import all_weights, new_memory
 from attnviz.attention.inputs import ALL_ROWS, AttentionInputs, batch_row, blocks
 from attnviz.attention.projection import Projection, apply_linear
 from attnviz.attention.projection_comparison import compare_all_projections
@@ -33,7 +33,7 @@ from attnviz.vision.token_boxes import Places
 from attnviz.vision.windows import Windows
 
 WHOLE_WEIGHTS = 1 << 24  # of one head that are computed at once: those of 4,096 tokens, 64 MiB
-SMALL = 256 * 256  # weights of a head; of larger ones each is derived alone, in less memory
+SMALL = 512 * 512  # weights of a head; of larger ones each is derived alone, in less memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +154,7 @@ class AttentionCall:
             own = self.inputs if self.n_batch == 1 else self.inputs.one_text(batch)
             return all_weights(own)[0]
         heads, device = self.kept_heads, self.output.device
-        size = len(heads), self.n_query, self.n_key
-        weights = torch.empty(size, dtype=torch.float32, device=device)
+        weights = new_memory((len(heads), self.n_query, self.n_key), device)
         for row, head in enumerate(heads):
             weights[row] = self.inputs.weights(head, batch)
         return weights

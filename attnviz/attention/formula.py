@@ -44,7 +44,7 @@ def masked(
 
 
 def weights(
-    masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*head #query one"] | None = None
+    masked: Float[Tensor, "*head query key"], sink: Float[Tensor, "*#head #query one"] | None = None
 ) -> Float[Tensor, "*head query key"]:
     """The softmax of each row: the share of its attention that a query gives to each key.
 
