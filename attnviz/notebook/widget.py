@@ -96,7 +96,7 @@ class LiveWidget(anywidget.AnyWidget):
             data = head_data(shown, cast(HeadView, match["view"]), HeadId.parse(match["head"]))
         except AttnVizError:  # the page says that it lacks the head
             data = None
-        self.send({"wanted": wanted}, [] if data is None else [data])
+        self.send({"wanted": wanted}, [] if data is None else [data.packed()])
 
     def __repr__(self) -> str:
         return f"LiveWidget of {self.label}, {self.selection.head} selected"

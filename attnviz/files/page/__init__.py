@@ -6,7 +6,7 @@ numbers are those that the app sends to a browser; each travels once.
 """
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -27,10 +27,11 @@ from attnviz.files.page.parts import (
     parts,
     require_heads,
 )
-from attnviz.files.page.store import PackedBuffer, Store
+from attnviz.files.page.store import Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.titles import model_title
+from attnviz.pictures.shared.buffer import Sent
 from attnviz.summary import MAX_SHOWN, shortened
 from attnviz.types import Head, head_id
 
@@ -113,10 +114,8 @@ def _document(
     entries = []
     for group in captured.groups:
         chosen = group.heads if heads == "all" else chosen_heads(group, named)
-        page_parts = list(parts(PageContext(lang, captured, group), chosen))
-        entries.append(
-            {"name": text(lang, f"attention.{group.name}"), "views": _views(store, page_parts)}
-        )
+        views_of_group = _views(store, parts(PageContext(lang, captured, group), chosen))
+        entries.append({"name": text(lang, f"attention.{group.name}"), "views": views_of_group})
     views = {view for entry in entries for view in entry["views"]}
     if opening.view == "alignment" and "alignment" not in views:
         captured.capture.require_all_heads()
@@ -152,14 +151,16 @@ def _document(
     )
 
 
-def _views(store: Store, page_parts: Sequence[PagePart]) -> dict[str, Any]:
-    """The index of a group's views: a component and its buffers, by head or under ""."""
-    fine = next((PackedBuffer(part.data) for part in page_parts if part.view == "head"), None)
+def _views(store: Store, page_parts: Iterable[PagePart]) -> dict[str, Any]:
+    """The index of a group's views: a component and what it is sent, by head or under ""."""
     views: dict[str, Any] = {}
+    fine: Mapping[str, Sent] = {}
     for part in page_parts:
-        view = views.setdefault(part.view, {"component": part.component, "heads": {}})
+        view = views.setdefault(part.view, {"component": part.canvas, "heads": {}})
         name = "" if part.place is None else str(part.place)
-        view["heads"][name] = store.add(part.data, fine if part.view == "overview" else None)
+        view["heads"][name] = store.add(part.data, fine if part.view == "overview" else {})
+        if part.view == "head":
+            fine = part.data.arrays
     return views
 
 

@@ -1,8 +1,7 @@
 """The views of a page: what each component shows, for each group of a capture's attentions.
 
-In: a capture, and with it what the caller knows of it (`PageSource`). Out: packed buffers by view
-and head, the same as the app sends to a browser. Only the heads that were named have Steps and
-Masks.
+In: a capture, and with it what the caller knows of it (`PageSource`). Out: by view and head what
+the app sends to a browser, not packed yet. Only the heads that were named have Steps and Masks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.groups import Group
 from attnviz.pictures.group.measures import measure
 from attnviz.pictures.masks import fill as mask_views
-from attnviz.pictures.shared.canvas import packed
+from attnviz.pictures.shared.canvas import SentView, sent
 from attnviz.pictures.steps import fill as step_views
 from attnviz.summary import shortened
 from attnviz.types import HeadId, Stage
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 WIDE_UP_TO = 48
 WIDE: tuple[Stage, ...] = ("x", "concat", "projected")
 HeadView = Literal["steps", "masks"]
-HEAD_VIEWS: tuple[HeadView, ...] = get_args(HeadView)  # those with a buffer for each head
+HEAD_VIEWS: tuple[HeadView, ...] = get_args(HeadView)  # those that show one head each
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,33 +52,27 @@ class PageSource:
 
 @dataclass(frozen=True)
 class PagePart:
-    """The buffer of a view, for one head where there is one for each."""
+    """A view and what its canvas is sent, for one head where there is one for each."""
 
     view: str
-    component: str
-    data: bytes
+    canvas: str
+    data: SentView
     place: HeadId | None = None
 
 
 def parts(shown: PageContext, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
-    """The views of a group, Overview and Head first; Steps and Masks of the chosen heads."""
+    """The views of a group, Head and Overview first; Steps and Masks of the chosen heads."""
     shown.size.require_cells()
     group, lang = shown.group, shown.lang
     measured = measure(group)
-    overview = head_views.overview(shown, measured)
+    # no name holds the weights of a view while the next one is made
+    yield PagePart("head", "head", sent(head.CANVAS, head_views.one_head(shown, measured), lang))
     yield PagePart(
-        "head",
-        "head",
-        packed(head.CANVAS, head_views.one_head(shown, measured), lang),
+        "overview", "grid", sent(grid.CANVAS, head_views.overview(shown, measured), lang)
     )
-    yield PagePart("overview", "grid", packed(grid.CANVAS, overview, lang))
     if not group.uneven and picture_places.picture(shown.captured, group) is not None:
-        every = head_views.all_heads(shown, measured)
-        yield PagePart(
-            "picture",
-            "patches",
-            packed(patches.CANVAS, every, lang),
-        )
+        every = sent(patches.CANVAS, head_views.all_heads(shown, measured), lang)
+        yield PagePart("picture", "patches", every)
     if shown.captured.loaded is not None and is_aligned(group):
         yield PagePart("alignment", "alignment", _alignment(shown))
     for place in chosen:
@@ -94,15 +87,18 @@ def is_aligned(group: Group) -> bool:
     return (group.stack, group.kind) == ("decoder", "cross") and not group.kept
 
 
-def head_data(shown: PageContext, view: HeadView, place: HeadId) -> bytes | None:
-    """The buffer of Steps or Masks for one head; None if only the weights of its layer are known.
+def head_data(shown: PageContext, view: HeadView, place: HeadId) -> SentView | None:
+    """What Steps or Masks is sent for one head; None if only the weights of its layer are known.
 
     Raises `BadInput` for a head that the group does not have.
     """
     require_heads((shown.group,), (place,))
     if shown.group.own_code(place.layer):
         return None
-    return _steps(shown, place) if view == "steps" else _masks(shown, place)
+    if view == "masks":
+        hidden = mask_views.masks_data(shown, place.layer, place.head)
+        return sent(masks.CANVAS, hidden, shown.lang)
+    return _steps(shown, place)
 
 
 def chosen_heads(group: Group, named: Sequence[HeadId] | None) -> tuple[HeadId, ...]:
@@ -132,12 +128,12 @@ def require_heads(among: Sequence[Group], named: Sequence[HeadId] | None) -> Non
         )
 
 
-def _steps(shown: PageContext, place: HeadId) -> bytes:
+def _steps(shown: PageContext, place: HeadId) -> SentView:
     """Every stage of a head, as the app sends it; nothing can be changed in a page."""
     group = shown.group
     derived = derive(group.call(place.layer), place.head, group.row(place.layer))
     data = step_views.steps(shown, place.layer, place.head, derived)
-    return packed(steps.CANVAS, _without_wide(data, shown.lang), shown.lang)
+    return sent(steps.CANVAS, _without_wide(data, shown.lang), shown.lang)
 
 
 def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
@@ -154,11 +150,7 @@ def _without_wide(data: steps.StepsData, lang: Language) -> steps.StepsData:
     return replace(data, views=views, absent={**data.absent, **left_out})
 
 
-def _masks(shown: PageContext, place: HeadId) -> bytes:
-    return packed(masks.CANVAS, mask_views.masks_data(shown, place.layer, place.head), shown.lang)
-
-
-def _alignment(shown: PageContext) -> bytes:
+def _alignment(shown: PageContext) -> SentView:
     """The words of source and target with the attention between them."""
     from attnviz.experiment.outputs.alignment import align
 
@@ -179,4 +171,4 @@ def _alignment(shown: PageContext) -> bytes:
         stated=alignment.Stated(),
         probability=aligned.probability,
     )
-    return packed(alignment.CANVAS, view, shown.lang)
+    return sent(alignment.CANVAS, view, shown.lang)

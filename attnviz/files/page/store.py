@@ -1,6 +1,6 @@
 """The numbers of a page: every array once, however many views show it.
 
-In: packed buffers of components. Out: an index of their headers and arrays, and one byte string. An
+In: what components are sent. Out: an index of their headers and arrays, and one byte string. An
 array with the same bytes as another one is kept once, and so are texts; the 8-bit codes of Overview
 are those of Head divided by 257 and rounded, and are made in the browser if that holds for each; so
 are scaled scores, which are the scores times one number, and what `rebuilt` knows the way to.
@@ -8,8 +8,7 @@ are scaled scores, which are the scores times one number, and what `rebuilt` kno
 
 import hashlib
 import json
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +16,8 @@ import numpy as np
 
 from attnviz.errors import TooLarge
 from attnviz.files.page.rebuilt import rebuilt_stage
-from attnviz.pictures.shared.buffer import ALIGNMENT, DTYPES, pack
+from attnviz.pictures.shared.buffer import LaidOut, Sent, header_bytes, laid_out, pack
+from attnviz.pictures.shared.canvas import SentView
 from attnviz.types import MIB
 
 MAX_BYTES = 64 * MIB
@@ -42,43 +42,39 @@ class Store:
     texts: dict[str, Mapping[str, str]] = field(default_factory=dict)
     n_bytes: int = 0
 
-    def add(self, data: bytes, fine: "PackedBuffer | None" = None) -> dict[str, Any]:
-        """The index entry of a packed buffer; `fine` may hold its weights in 16 bits."""
-        packed = PackedBuffer(data)
-        texts = json.dumps(packed.header.get("strings", {}), sort_keys=True)
+    def add(self, view: SentView, fine: Mapping[str, Sent]) -> dict[str, Any]:
+        """The index entry of a view; `fine` may hold its weights in 16 bits."""
+        texts = json.dumps(dict(view.texts), sort_keys=True)
         name = f"t{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
-        self.texts[name] = packed.header.get("strings", {})
-        header = {key: value for key, value in packed.header.items() if key != "strings"}
+        self.texts[name] = dict(view.texts)
+        arrays = [laid_out(name, array) for name, array in view.arrays.items()]
         sources: dict[str, Source] = {}
-        for entry in sorted(packed.entries, key=lambda entry: bool(entry["dtype"] == "f32")):
-            sources[entry["name"]] = self._source(packed, entry, fine, sources)
-        arrays = [
-            {key: value for key, value in entry.items() if key != "offset"} | sources[entry["name"]]
-            for entry in packed.entries
-        ]
-        return {"header": header, "strings": name, "arrays": arrays}
+        for array in sorted(arrays, key=lambda array: bool(array.entry["dtype"] == "f32")):
+            codes = _finer(array, fine)
+            sources[array.entry["name"]] = (
+                self._source(array, view.arrays, sources)
+                if codes is None
+                else {**self._kept(codes), "coarse": 1}
+            )
+        return {
+            "header": json.loads(header_bytes(view.header)),  # as browsers read it
+            "strings": name,
+            "arrays": [array.entry | sources[array.entry["name"]] for array in arrays],
+        }
 
     def _source(
-        self,
-        packed: "PackedBuffer",
-        entry: dict[str, Any],
-        fine: "PackedBuffer | None",
-        before: Mapping[str, Source],
+        self, array: LaidOut, among: Mapping[str, Sent], before: Mapping[str, Source]
     ) -> Source:
-        """Where an array's bytes are; `before` has those of the same buffer's earlier arrays."""
-        raw = packed.raw(entry)
-        codes = None if fine is None else fine.coarser(entry["name"], raw)
-        if codes is not None:
-            return {**self._kept(codes), "coarse": 1}
-        digest = _digest(raw)
-        if digest not in self.sources and entry["dtype"] == "f32" and raw.nbytes >= MIN_BYTES:
-            made = self._multiple(raw, before) or self._rebuilt(packed, entry, before)
+        """Where the bytes are of an array `among` those of a view; those `before` it are placed."""
+        raw, digest = array.raw, _digest(array.raw)
+        if digest not in self.sources and array.entry["dtype"] == "f32" and raw.size >= MIN_BYTES:
+            made = self._multiple(raw, before) or self._rebuilt(array, among, before)
             if made is not None:
                 self.sources[digest] = made
         return self._kept(raw)
 
     def _multiple(self, raw: np.ndarray, before: Mapping[str, Source]) -> Source | None:
-        """An array as one number times another one of its buffer."""
+        """An array as one number times another one of its view."""
         for source in before.values():
             kept = self.arrays.get(source["from"])
             factor = None if kept is None or len(source) > 1 else multiple(kept, raw)
@@ -87,13 +83,21 @@ class Store:
         return None
 
     def _rebuilt(
-        self, packed: "PackedBuffer", entry: dict[str, Any], before: Mapping[str, Source]
+        self, array: LaidOut, among: Mapping[str, Sent], before: Mapping[str, Source]
     ) -> Source | None:
-        """An array that the page makes of others of its buffer, which are kept."""
-        made = rebuilt_stage(entry["name"], packed.matrices({*before, entry["name"]}))
+        """An array that the page makes of others of its view, which are kept."""
+        own = array.entry["name"]
+        matrices = {
+            name: matrix
+            for name, matrix in among.items()
+            if (name in before or name == own)
+            and isinstance(matrix, np.ndarray)
+            and matrix.ndim == 2
+        }
+        made = rebuilt_stage(own, matrices)
         if made is None:
             return None
-        near = self._kept(_padded(made.differences.near))["from"]
+        near = self._kept(laid_out("near", made.differences.near).raw)["from"]
         far = made.differences.far
         name = f"r{len(self.rebuilt)}"
         self.rebuilt[name] = {
@@ -103,7 +107,7 @@ class Store:
             "near": near,
             **({"far": self._kept(far.astype("<i4").view(np.uint8))["from"]} if far.size else {}),
         }
-        self.arrays[name] = packed.raw(entry)
+        self.arrays[name] = array.raw
         return {"from": name}
 
     def _kept(self, raw: np.ndarray) -> Source:
@@ -136,12 +140,21 @@ class Store:
 
 
 def _digest(raw: np.ndarray) -> bytes:
-    return hashlib.sha256(raw.tobytes()).digest()
+    return hashlib.sha256(raw.data).digest()
 
 
-def _padded(raw: np.ndarray) -> np.ndarray:
-    """Bytes filled up to a multiple of four, as those of a buffer are."""
-    return np.concatenate([raw, np.zeros(-raw.size % ALIGNMENT, np.uint8)])
+def _finer(array: LaidOut, fine: Mapping[str, Sent]) -> np.ndarray | None:
+    """The bytes of the 16-bit array of the same name if these are all of its codes, coarser."""
+    name = array.entry["name"]
+    if name not in fine:
+        return None
+    finer = laid_out(name, fine[name])
+    if finer.entry["dtype"] != "u16":
+        return None
+    coarse = finer.raw.view("<u2").astype(np.uint32)
+    coarse += COARSER // 2
+    coarse //= COARSER
+    return finer.raw if np.array_equal(coarse, array.raw[: coarse.size]) else None
 
 
 def multiple(kept: np.ndarray, raw: np.ndarray) -> float | None:
@@ -157,42 +170,3 @@ def multiple(kept: np.ndarray, raw: np.ndarray) -> float | None:
         if np.array_equal((before * factor).view(np.uint32), after.view(np.uint32)):
             return float(factor)
     return None
-
-
-class PackedBuffer:
-    """A packed buffer: its header, the entries of its arrays, and their bytes."""
-
-    def __init__(self, data: bytes) -> None:
-        self.start = 4 + int.from_bytes(data[:4], "little")
-        self.data = data
-        self.header: dict[str, Any] = json.loads(data[4 : self.start])
-        self.entries: list[dict[str, Any]] = self.header.pop("arrays")
-
-    def raw(self, entry: Mapping[str, Any]) -> np.ndarray:
-        """The bytes of an array, with what fills them up to a multiple of four."""
-        later = [other["offset"] for other in self.entries if other["offset"] > entry["offset"]]
-        stop = min(later) if later else len(self.data) - self.start
-        begin = self.start + entry["offset"]
-        return np.frombuffer(self.data, np.uint8, stop - entry["offset"], begin)
-
-    def matrices(self, names: Collection[str]) -> dict[str, np.ndarray]:
-        """The arrays of these names that have rows and columns, with all their cells."""
-        forms = {short: name for name, short in DTYPES.items()}
-        matrices = {}
-        for entry in self.entries:
-            rows_columns = entry["shape"]
-            if entry["name"] not in names or len(rows_columns) != 2 or "first" in entry:
-                continue
-            flat = self.raw(entry).view(np.dtype(forms[entry["dtype"]]).newbyteorder("<"))
-            matrices[entry["name"]] = flat[: math.prod(rows_columns)].reshape(rows_columns)
-        return matrices
-
-    def coarser(self, name: str, codes: np.ndarray) -> np.ndarray | None:
-        """The bytes of the 16-bit array of this name if `codes` are all of its codes, coarser."""
-        for entry in self.entries:
-            if entry["name"] == name and entry["dtype"] == "u16":
-                raw = self.raw(entry)
-                fine = raw.view("<u2")
-                coarse = ((fine.astype(np.uint32) + COARSER // 2) // COARSER).astype(np.uint8)
-                return raw if np.array_equal(coarse, codes[: coarse.size]) else None
-        return None

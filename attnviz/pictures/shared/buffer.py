@@ -75,25 +75,44 @@ class SomeHeads:
 Sent = Packable | Lower | SomeHeads
 
 
+@dataclass(frozen=True, eq=False)
+class LaidOut:
+    """An array as it travels: its entry in the header but for the offset, and its bytes.
+
+    Zeros fill the bytes up to a multiple of four.
+    """
+
+    entry: dict[str, Any]
+    raw: UInt8[np.ndarray, "bytes"]
+
+
+def laid_out(name: str, sent: Sent) -> LaidOut:
+    """The array under its name, copied only where its bytes are not in order or too few."""
+    form: dict[str, object] = {}
+    matrices = sent
+    if isinstance(sent, SomeHeads):
+        form["places"], matrices = list(sent.places), sent.matrices
+    if isinstance(matrices, Lower):
+        form["first"], matrices = matrices.first, matrices.cells
+    array = np.ascontiguousarray(matrices)
+    raw = array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8)
+    if raw.size % ALIGNMENT:
+        raw = np.concatenate([raw, np.zeros(-raw.size % ALIGNMENT, np.uint8)])
+    entry = {"name": name, "dtype": DTYPES[array.dtype.name], "shape": list(sent.shape)}
+    return LaidOut({**entry, **form}, raw)
+
+
 def pack(header: Mapping[str, object], arrays: Mapping[str, Sent]) -> bytes:
     """One byte string with the header and the arrays, in the order given."""
     entries: list[dict[str, object]] = []
-    chunks: list[bytes] = []
+    chunks: list[memoryview] = []
     offset = 0
     for name, sent in arrays.items():
-        form: dict[str, object] = {}
-        matrices = sent
-        if isinstance(sent, SomeHeads):
-            form["places"], matrices = list(sent.places), sent.matrices
-        if isinstance(matrices, Lower):
-            form["first"], matrices = matrices.first, matrices.cells
-        array = np.ascontiguousarray(matrices)
-        raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        entry = {"name": name, "dtype": DTYPES[array.dtype.name], "shape": list(sent.shape)}
-        entries.append({**entry, **form, "offset": offset})
-        chunks.append(raw + b"\0" * (-len(raw) % ALIGNMENT))
-        offset += len(chunks[-1])
-    text = _header_bytes({**header, "arrays": entries})
+        array = laid_out(name, sent)
+        entries.append({**array.entry, "offset": offset})
+        chunks.append(array.raw.data)
+        offset += array.raw.size
+    text = header_bytes({**header, "arrays": entries})
     return b"".join([len(text).to_bytes(4, "little"), text, *chunks])
 
 
@@ -197,7 +216,8 @@ def quantise(
     return codes
 
 
-def _header_bytes(header: Mapping[str, object]) -> bytes:
+def header_bytes(header: Mapping[str, object]) -> bytes:
+    """The header as JSON; a character that has no UTF-8 form becomes a question mark."""
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    raw = text.encode("utf-8", errors="replace")  # a lone surrogate has no UTF-8 form
+    raw = text.encode("utf-8", errors="replace")  # a lone surrogate
     return raw + b" " * (-(4 + len(raw)) % ALIGNMENT)

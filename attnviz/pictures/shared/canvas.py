@@ -114,11 +114,29 @@ class SentPart:
         return next((marker.text for marker in self.markers if isinstance(marker, Prefix)), "")
 
 
-def packed(canvas: Canvas[View], view: View, lang: i18n.Language) -> bytes:
-    """The bytes of a view, with all texts of its canvas."""
+@dataclass(frozen=True, eq=False)
+class SentView:
+    """What a canvas is sent: all of its texts, the fields that are no arrays, and the arrays."""
+
+    texts: Mapping[str, str]
+    header: Mapping[str, object]
+    arrays: Mapping[str, Sent]
+
+    def packed(self) -> bytes:
+        """One byte string, laid out by `buffer`."""
+        return pack({"strings": dict(self.texts), **self.header}, self.arrays)
+
+
+def sent(canvas: Canvas[View], view: View, lang: i18n.Language) -> SentView:
+    """A view as its canvas gets it, before it is packed."""
     arrays: dict[str, Sent] = {}
     header = _header(view, "", arrays)
-    return pack({"strings": dict(texts(canvas.name, lang)), **header}, arrays)
+    return SentView(texts(canvas.name, lang), header, arrays)
+
+
+def packed(canvas: Canvas[View], view: View, lang: i18n.Language) -> bytes:
+    """The bytes of a view, with all texts of its canvas."""
+    return sent(canvas, view, lang).packed()
 
 
 def plain(view: object) -> Mapping[str, object]:

@@ -26,6 +26,7 @@ from attnviz.notebook.frame import FAINT
 from attnviz.pictures.group.groups import groups
 from attnviz.pictures.shared.buffer import Lower, SomeHeads, n_kept, quantise, unpack
 from attnviz.pictures.shared.bundle import FOLDER
+from attnviz.pictures.shared.canvas import SentView
 from attnviz.pictures.shared.page import page_style
 from attnviz.types import HeadId
 from tests.support.hostile import SCRIPT
@@ -243,6 +244,12 @@ def test_multiple_is_exact_or_none() -> None:
     scaled[7] = np.nextafter(scaled[7], np.float32(1))
     assert store.multiple(*as_bytes) is None
     assert store.multiple(np.zeros(8192, np.uint8), as_bytes[1]) is None
+
+
+def test_a_lone_surrogate_in_a_view_becomes_a_question_mark_as_in_a_packed_one() -> None:
+    view = SentView({}, {"label": "a\ud800b"}, {})
+    header, _ = unpack(view.packed())
+    assert store.Store().add(view, {})["header"]["label"] == header["label"] == "a?b"
 
 
 def test_equal_arrays_are_kept_once(page: str) -> None:
