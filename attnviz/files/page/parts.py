@@ -88,7 +88,7 @@ def is_aligned(group: Group) -> bool:
 
 
 def head_data(shown: PageContext, view: HeadView, place: HeadId) -> SentView | None:
-    """What Steps or Masks is sent for one head; None if only the weights of its layer are known.
+    """Steps or Masks of a head, as they are sent; None if only weights of its layer are known.
 
     Raises `BadInput` for a head that the group does not have.
     """

@@ -116,7 +116,7 @@ class SentPart:
 
 @dataclass(frozen=True, eq=False)
 class SentView:
-    """What a canvas is sent: all of its texts, the fields that are no arrays, and the arrays."""
+    """A view as its canvas is sent it: all texts, the fields that are no arrays, and the arrays."""
 
     texts: Mapping[str, str]
     header: Mapping[str, object]
