@@ -27,7 +27,9 @@ def all_weights(
             [torch.stack([inputs.weights(head, text) for head in heads]) for text in texts]
         )
     scores = all_scores(inputs)
-    may_attend, sink = _may_attend(inputs), _sink(inputs)
+    may_attend, sink = _may_attend(inputs), None
+    if inputs.sinks is not None and not inputs.sinks_gate:
+        sink = inputs.sinks.float().reshape(1, -1, 1, 1)
     if sink is not None or inputs.bias is not None:
         return formula.weights(formula.masked(scores, may_attend), sink)
     return _softmax(scores, may_attend)
@@ -112,12 +114,6 @@ def _may_attend(inputs: AttentionInputs) -> Bool[Tensor, "#text #head #query #ke
         return stored
     triangle = masks.causal(inputs.n_query, inputs.n_key).to(inputs.query.device)[None, None]
     return triangle if stored is None else triangle & stored
-
-
-def _sink(inputs: AttentionInputs) -> Float32[Tensor, "one head one one"] | None:
-    if inputs.sinks is None or inputs.sinks_gate:
-        return None
-    return inputs.sinks.float().reshape(1, -1, 1, 1)
 
 
 def _sink_of_a_query(inputs: AttentionInputs) -> bool:

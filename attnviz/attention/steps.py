@@ -21,7 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.edits import Edit
 from attnviz.attention.formula import product
 from attnviz.attention.inputs import AttentionInputs, batch_row
-from attnviz.attention.projection import Projection, apply_linear
+from attnviz.attention.projection import apply_linear
 from attnviz.attention.projection_comparison import compare_projections
 from attnviz.attention.rotary import CallRotation, layer_of, rotation_of
 from attnviz.attention.stage_changes import of_edits
@@ -446,11 +446,8 @@ def compare_outputs(
     out = call.projections.get("out")
     if out is not None and projected is not None:
         error = max_difference(projected[call.kept_rows][rows], out.output[batch][rows])
-        compared["projected"] = Comparison(call.name, "projected", error, _after_w_o(out, heads))
+        # W_O's own rounding, and that of weights·V carried through W_O
+        own, mixed = out.tolerance(), max(comparison.tolerance for comparison in heads)
+        tolerance = own + max(own, mixed * longest(out.weight.T))
+        compared["projected"] = Comparison(call.name, "projected", error, tolerance)
     return compared
-
-
-def _after_w_o(out: Projection, heads: list[Comparison]) -> float:
-    """W_O's own rounding, and that of weights·V carried through W_O."""
-    own, mixed = out.tolerance(), max(comparison.tolerance for comparison in heads)
-    return own + max(own, mixed * longest(out.weight.T))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float32, UInt8
+from jaxtyping import Float32
 
 from attnviz.errors import BadInput
 
@@ -113,14 +113,9 @@ def _decoded(raw: bytes, form: Form) -> Float32[np.ndarray, "sample"]:
     if form.bits == 8:  # the only unsigned width
         return (np.frombuffer(raw, np.uint8).astype(np.float32) - 128) / 128
     if form.bits == 24:
-        raw = _widened(np.frombuffer(raw, np.uint8)).tobytes()
+        wide = np.zeros((len(raw) // 3, 4), np.uint8)  # 256 times as large
+        wide[:, 1:] = np.frombuffer(raw, np.uint8).reshape(-1, 3)
+        raw = wide.tobytes()
     stored = np.frombuffer(raw, "<i2" if form.bits == 16 else "<i4")
     full_scale = 2.0 ** (15 if form.bits == 16 else 31)
     return np.asarray(stored / full_scale, dtype=np.float32)
-
-
-def _widened(three: UInt8[np.ndarray, "byte"]) -> UInt8[np.ndarray, "sample 4"]:
-    """Numbers of three bytes as numbers of four bytes, 256 times as large."""
-    wide = np.zeros((len(three) // 3, 4), dtype=np.uint8)
-    wide[:, 1:] = three.reshape(-1, 3)
-    return wide

@@ -80,7 +80,8 @@ def survey(
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory()) if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
-        job = SurveyJob(_name(lm, loaded), fingerprint(loaded), str(place.resolve()))
+        name = loaded.key.id if isinstance(lm, LoadedModel) else str(lm)
+        job = SurveyJob(name, fingerprint(loaded), str(place.resolve()))
 
         def every() -> Iterator[Shard]:
             all_shards = shards(items(loaded, texts))
@@ -225,11 +226,6 @@ def _is_in(part: str | None, shard: Shard) -> bool:
         return True
     number, count = _part(part)
     return shard.number % count == number - 1
-
-
-def _name(lm: LoadedModel | str | Path, loaded: LoadedModel) -> str:
-    """The name by which a worker loads the same model."""
-    return loaded.key.id if isinstance(lm, LoadedModel) else str(lm)
 
 
 def _bad(name: str, found: str, allowed: str) -> BadInput:

@@ -153,8 +153,11 @@ class Edgewise:
         )
 
     def _made(self, stage: Tensor) -> Value:
-        """q, k or v as the pass made it."""
-        return _before_detach(self.run.trace.value(stage))
+        """q, k or v as the pass made it, not the copy detached from it: gradients pass it."""
+        value = self.run.trace.value(stage)
+        while value.made_by is not None and value.made_by.packet in (aten.detach, aten.alias):
+            value = value.made_by.value(value.made_by.args[0])
+        return value
 
     def _attended(self, step: Step, call: AttentionCall, read: object) -> Tensor:
         """The output of each head, [row, head, token, d_model]."""
@@ -293,13 +296,6 @@ def _names(
                 receivers.append(Receiver(f"{site_of(step.call)}.H{last}", side, n))
         senders += [str(site_of(step.call, head)) for head in range(inputs.n_heads)]
     return tuple(senders), (*receivers, Receiver(ANSWER, None, len(senders)))
-
-
-def _before_detach(value: Value) -> Value:
-    """The value that a recorded copy was detached from: gradients pass it."""
-    while value.made_by is not None and value.made_by.packet in (aten.detach, aten.alias):
-        value = value.made_by.value(value.made_by.args[0])
-    return value
 
 
 def _refused(run: TracedRun, reason: str) -> UnsupportedAttention:

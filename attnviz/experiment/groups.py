@@ -135,7 +135,10 @@ def groups_of(
     lengths: dict[tuple[int, ...], list[int]] = {}
     for place, (text, on) in enumerate(texts):
         require_wanted(cancel)
-        lengths.setdefault(_length(lm, place, text, on), []).append(place)
+        with numbered(place):
+            planned = plan(lm, _request([(text, on)]))
+        length = tuple(len(rows[0]) for rows in planned.tokens.values())  # of text and target
+        lengths.setdefault(length, []).append(place)
     options: dict[str, Any] = {**architecture.without_cache(lm.model, ())}
     if all(reads_last_row(on) for _, on in texts) and takes(lm, "logits_to_keep"):
         options["logits_to_keep"] = 1
@@ -143,13 +146,6 @@ def groups_of(
         _group(lm, places, [texts[place] for place in places], options, cancel)
         for _, places in sorted(lengths.items())
     )
-
-
-def _length(lm: LoadedModel, place: int, text: str, on: AnswerMeasure) -> tuple[int, ...]:
-    """The numbers of tokens of a text, and of the target that it has."""
-    with numbered(place):
-        planned = plan(lm, _request([(text, on)]))
-    return tuple(len(rows[0]) for rows in planned.tokens.values())
 
 
 @contextmanager

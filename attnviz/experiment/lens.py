@@ -83,7 +83,8 @@ def lens(prepared: CleanRun, *, count: int = DEFAULT_COUNT) -> Lens:
     own = run.value("logits")
     names, ids, shares, others, values, error = [], [], [], [], [], 0.0
     for name, logits in read_states(run, own):
-        probabilities = _by_position(logits).softmax(-1)
+        rows = logits[0] if logits.dim() == 3 else logits[:1]  # a classifier has one position
+        probabilities = rows.float().softmax(-1)
         top = probabilities.topk(min(count, logits.shape[-1]))
         names.append(name)
         ids.append(top.indices.cpu().numpy())
@@ -99,11 +100,6 @@ def lens(prepared: CleanRun, *, count: int = DEFAULT_COUNT) -> Lens:
         values=np.array(values, dtype=np.float64) if values else None,
         error=error,
     )
-
-
-def _by_position(logits: Tensor) -> Tensor:
-    """[position, choice] of the first row; a classifier has one position."""
-    return logits[0].float() if logits.dim() == 3 else logits[:1].float()
 
 
 def _elsewhere(

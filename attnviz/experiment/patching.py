@@ -169,7 +169,9 @@ def patching(
     after = numbers.reshape(len(kept), len(chosen))
     controls = np.full((draws, *after.shape), np.nan)
     if draws and places:
-        strongest = _strongest((after - clean.value) / (wanted - clean.value))
+        shares = (after - clean.value) / (wanted - clean.value)
+        largest = np.argsort(-shares, axis=1, kind="stable")[:, :CONTROLLED]
+        strongest = [(stage, int(head)) for stage, some in enumerate(largest) for head in some]
         calls = random_runs(prepared, source, draws)
         rows_by_draw = [patches.rows(calls, strongest, draw) for draw in range(draws)]
         numbers, more = replace(work, progress=ignore).run(list(chain(*rows_by_draw)))
@@ -210,12 +212,6 @@ class _Patches:
             row_changes(Patch(self.heads[head], self.stages[stage], run, batch), self.layout)
             for stage, head in places
         ]
-
-
-def _strongest(shares: Float64[np.ndarray, "stage head"]) -> list[Place]:
-    """The places of the largest shares of each stage."""
-    order = np.argsort(-shares, axis=1, kind="stable")[:, :CONTROLLED]
-    return [(stage, int(head)) for stage, heads in enumerate(order) for head in heads]
 
 
 def _checked(stages: Sequence[str]) -> tuple[PatchedStage, ...]:

@@ -185,7 +185,8 @@ def class_index(lm: LoadedModel, names: tuple[str, ...], name: str | int) -> int
 
 
 def _cosine(prepared: CleanRun, on: Cosine) -> Readout:
-    _require_hidden(prepared)
+    if not isinstance(prepared.clean.get("last_hidden_state"), Tensor):
+        raise _no_answer(prepared, "logits" if "logits" in prepared.clean else "another output")
     attended = prepared.attended
     if on.to is None:
         other = pooled(prepared.clean["last_hidden_state"].float(), attended)
@@ -281,11 +282,6 @@ def _require_logits(prepared: CleanRun, dim: int | None = None) -> Tensor:
         return logits
     has = "last hidden states" if not isinstance(logits, Tensor) else f"logits {[*logits.shape]}"
     raise _no_answer(prepared, has)
-
-
-def _require_hidden(prepared: CleanRun) -> None:
-    if not isinstance(prepared.clean.get("last_hidden_state"), Tensor):
-        raise _no_answer(prepared, "logits" if "logits" in prepared.clean else "another output")
 
 
 def _no_answer(prepared: CleanRun, has: str) -> BadInput:

@@ -57,7 +57,11 @@ def as_messages(lm: LoadedModel, texts: list[str], *, with_picture: bool = False
             name=lm.name,
             kind=lm.kind,
         )
-    contents = [_picture_and_text(text) if with_picture else text for text in texts]
+    # the picture before the text: the order in which such models learn them
+    contents = [
+        [{"type": "image"}, {"type": "text", "text": text}] if with_picture else text
+        for text in texts
+    ]
     job = {
         "template": template,
         "conversations": [[{"role": ROLE, "content": content}] for content in contents],
@@ -73,11 +77,6 @@ def as_messages(lm: LoadedModel, texts: list[str], *, with_picture: bool = False
     if not all(text.strip() for text in messages):
         raise _template_error(lm, "its output is empty")
     return [without_surrogates(text) for text in messages]
-
-
-def _picture_and_text(text: str) -> list[dict[str, str]]:
-    """The two parts of a message, in the order in which such models learn them."""
-    return [{"type": "image"}, {"type": "text", "text": text}]
 
 
 @lru_cache(maxsize=16)

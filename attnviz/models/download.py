@@ -61,7 +61,8 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
             raise _unreachable(name, error) from error
         return snapshot
     sizes, commit = _file_sizes(info), _commit(name, info)
-    files.check_size(_weights_mib(sizes), name)
+    weights = sum(size for file, size in sizes.items() if WEIGHTS.fullmatch(file))
+    files.check_size(weights // MIB, name)
     _require_room(sum(sizes.values()))
     snapshot = Snapshot(_fetched(name, commit, sizes, progress or _no_progress))
     _remember(snapshot, revision or constants.DEFAULT_REVISION)
@@ -128,10 +129,6 @@ def _commit(name: str, info: ModelInfo) -> str:
     if not COMMIT.fullmatch(commit):
         raise _unreachable(name, ValueError(f"its answer names {commit!r} in place of a commit"))
     return commit
-
-
-def _weights_mib(sizes: dict[str, int]) -> int:
-    return sum(size for name, size in sizes.items() if WEIGHTS.fullmatch(name)) // MIB
 
 
 def _fetched(name: str, commit: str, sizes: dict[str, int], progress: Progress) -> Path:

@@ -117,7 +117,7 @@ class Ranks:
     """The processes that hold one model together, seen from one of them."""
 
     def __init__(self, model: nn.Module) -> None:
-        parts = dict(_parts(model))
+        parts: dict[str, Any] = {name: p for name, p in model.named_parameters() if is_part(p)}
         if not parts:
             raise BadInput(
                 f"{type(model).__name__} has no layer in parts on several processes; start the"
@@ -433,10 +433,6 @@ def together(model: nn.Module) -> None:
         ranks.follow()
         raise SystemExit(0)
     _led[model] = ranks
-
-
-def _parts(model: nn.Module) -> Iterator[tuple[str, Any]]:
-    return ((name, p) for name, p in model.named_parameters() if is_part(p))
 
 
 def is_part(tensor: object) -> bool:

@@ -93,7 +93,7 @@ class Walk:
         for key, split in self.splits.items():
             amounts: _Amounts = {}
             for leaf in split.leaves:
-                _add(amounts, _part(leaf))
+                _add(amounts, Part(leaf.name, leaf.kind, leaf.tensor, leaf.source))
             for branch in split.branches:
                 child = _Key(id(branch.value), branch.state)
                 uses[child] -= 1
@@ -151,10 +151,6 @@ class Walk:
 def parts(value: Value, rules: Rules | None = None) -> list[Part]:
     """The summands of a value, in float32; see `Walk`."""
     return Walk(value, rules or Rules()).parts()
-
-
-def _part(leaf: Leaf) -> Part:
-    return Part(leaf.name, leaf.kind, leaf.tensor, leaf.source)
 
 
 def _sent(below: _Amounts, branch: Branch) -> _Amounts:

@@ -78,7 +78,8 @@ def distribution(
     else:
         scores = scores / temperature
         if top_k:
-            cut[_below_top_k(scores, top_k)] = CUT_BY_TOP_K
+            least = scores.topk(min(top_k, scores.shape[-1])).values[..., -1:]
+            cut[scores < least] = CUT_BY_TOP_K
             scores = scores.masked_fill(cut == CUT_BY_TOP_K, -torch.inf)
         if top_p < 1:
             cut[_beyond_top_p(scores, top_p) & (cut == KEPT)] = CUT_BY_TOP_P
@@ -128,11 +129,6 @@ def _check(temperature: float, top_k: int, top_p: float) -> None:
         code="bad_generation",
         asked=f"temperature {temperature}, top_k {top_k}, top_p {top_p}",
     )
-
-
-def _below_top_k(scores: Float32[Tensor, "*rows vocab"], top_k: int) -> Bool[Tensor, "*rows vocab"]:
-    least = scores.topk(min(top_k, scores.shape[-1])).values[..., -1:]
-    return scores < least
 
 
 def _beyond_top_p(

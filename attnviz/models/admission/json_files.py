@@ -91,7 +91,8 @@ def not_allowed(file: str, field: str) -> ModelNotFound:
 
 def out_of_range(file: str, field: str, found: int, least: int, most: int) -> ModelNotFound:
     """The error about a number, or a number of entries, that no honest model needs."""
-    field, digits = _shown(field), _digits(found)
+    field, bits = _shown(field), abs(found).bit_length()
+    digits = str(found) if bits <= SIGN_BITS else f"2^{bits - 1}"
     return ModelNotFound(
         f"{file} of this model has {digits} in {field}, and attnviz allows {least} to {most}",
         code="field_out_of_range",
@@ -117,9 +118,3 @@ def wrong_form(file: str, field: str) -> ModelNotFound:
 
 def _shown(field: str) -> str:
     return field if len(field) <= MAX_SHOWN else f"{field[:MAX_SHOWN]}…"
-
-
-def _digits(number: int) -> str:
-    """The number; one of many digits as a power of two that it reaches."""
-    bits = abs(number).bit_length()
-    return str(number) if bits <= SIGN_BITS else f"2^{bits - 1}"

@@ -21,6 +21,7 @@ from attnviz.pictures.steps.fill import reach
 from attnviz.teach.calculator.sheet import Matrix, MatrixName, Sheet
 
 MODULE = "calculator"
+WEIGHTS: dict[str, MatrixName] = {"q": "w_q", "k": "w_k", "v": "w_v"}
 
 
 def call(sheet: Sheet) -> AttentionCall:
@@ -30,7 +31,7 @@ def call(sheet: Sheet) -> AttentionCall:
         x = _tensor(sheet.matrices["x"])[None]
         projections = {
             name: _projection(f"w_{name}", x, _tensor(sheet.matrices[weight]))
-            for name, weight in _weights().items()
+            for name, weight in WEIGHTS.items()
         }
         q, k, v = (projections[name].output for name in "qkv")
     else:
@@ -60,10 +61,6 @@ def call(sheet: Sheet) -> AttentionCall:
         output=output.transpose(1, 2),
         projections=projections,
     )
-
-
-def _weights() -> dict[str, MatrixName]:
-    return {"q": "w_q", "k": "w_k", "v": "w_v"}
 
 
 def _projection(module: str, x: Tensor, weight: Tensor) -> Projection:

@@ -223,15 +223,12 @@ def _rotate(inputs: CardInputs) -> Card:
 
 def _weights_at(angle: float) -> Matrix:
     """The weights of a query that points at this angle, in degrees."""
-    return softmax(LENGTH * _unit(angle) @ _key_units().T / math.sqrt(2))
+    keys = np.concatenate([_unit(of_key) for of_key in KEY_ANGLES])
+    return softmax(LENGTH * _unit(angle) @ keys.T / math.sqrt(2))
 
 
 def _unit(angle: float) -> Matrix:
     return np.array([[math.cos(math.radians(angle)), math.sin(math.radians(angle))]])
-
-
-def _key_units() -> Matrix:
-    return np.concatenate([_unit(angle) for angle in KEY_ANGLES])
 
 
 def _turning(angle: float) -> Motion:

@@ -190,18 +190,14 @@ def _qkv(inputs: CardInputs) -> Card:
     )
     answer = float(head.q[CAT, 0])
     mistakes = apart(answer, {"column": float(head.q[CAT, 1])}, 0.1)
+    pairs = zip(steps.x[CAT], head.w_q[:, 0], strict=True)
     numbers: Numbers = {
         "token": WORDS[CAT],
         "answer": answer,
-        "terms": _terms(steps, head.w_q),
+        "terms": Terms(" + ".join(f"{x:.0f}·{w:.0f}" for x, w in pairs)),
     }
     question = NumberQuestion(answer, 0.1, mistakes)
     return Card("qkv", numbers, (Board(panels),), question, (others,))
-
-
-def _terms(steps: BlockExample, w_q: Matrix) -> Terms:
-    pairs = zip(steps.x[CAT], w_q[:, 0], strict=True)
-    return Terms(" + ".join(f"{x:.0f}·{w:.0f}" for x, w in pairs))
 
 
 def _products(inputs: CardInputs) -> Card:

@@ -144,6 +144,7 @@ def _one_sentence(inputs: CardInputs) -> Card:
     chart = Chart(
         "sentence", "score", (Series("head", x, scores), Series("chance", x, by_chance)), bars=True
     )
+    gaps = scores - by_chance
     numbers: dict[str, float | int | str] = {
         "head": str(SEEMING_INDUCTION),
         "score": float(scores[0]),
@@ -155,17 +156,12 @@ def _one_sentence(inputs: CardInputs) -> Card:
         "least": float(scores.min()),
         "n": len(rows),
         "above": int((scores > by_chance).sum()),
-        "errors": _standard_errors(scores - by_chance),
+        "errors": float(gaps.mean() / (gaps.std(ddof=1) / np.sqrt(len(gaps)))),
     }
     question = NumberQuestion(n_counted, 0.1, {"words": words, "tokens": len(tokens), "pair": 2})
     first = tuple(replace(line, x=line.x[:1], y=line.y[:1]) for line in chart.series)
     given = replace(chart, series=first)
     return Card("one", numbers, (), question, (chart,), situation=(given,))
-
-
-def _standard_errors(values: Float64[np.ndarray, "row"]) -> float:
-    """The mean of the values in units of its own standard error."""
-    return float(values.mean() / (values.std(ddof=1) / np.sqrt(len(values))))
 
 
 def _effect(inputs: CardInputs) -> Card:

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float64
 from torch import Tensor, nn
 
 from attnviz import masks
@@ -65,7 +64,7 @@ def _infinity(inputs: CardInputs) -> Card:
     open_row, empty_row = as_numbers(changed)
     numbers: dict[str, float | int | str] = {
         "leak": float(open_row[~np.array(OPEN[0])].sum()),
-        "empty": _digits(empty_row),
+        "empty": "  ".join("NaN" if math.isnan(one) else f"{one:.3f}" for one in empty_row),
         "largest": float(torch.finfo(torch.float16).max),
     }
     question = ChoiceQuestion(("nan", "zero", "even"), _of_empty_row())
@@ -84,11 +83,6 @@ def masked_with(fill: str, dtype: torch.dtype) -> Tensor:
     mask = torch.zeros(len(OPEN), len(OPEN[0])).masked_fill(~torch.tensor(OPEN), fills[fill])
     masked = torch.tensor(SCORES, dtype=dtype) + mask.to(dtype)
     return torch.softmax(masked, dim=1)
-
-
-def _digits(row: Float64[np.ndarray, "key"]) -> str:
-    """A row of weights in digits, the same in every language."""
-    return "  ".join("NaN" if math.isnan(weight) else f"{weight:.3f}" for weight in row)
 
 
 def _of_empty_row() -> Literal["nan", "zero", "even"]:

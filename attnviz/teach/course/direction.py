@@ -77,7 +77,8 @@ def _nearest(inputs: CardInputs) -> Card:
     """Rows of the embedding table that point the same way."""
     word, alike, spelled, beside = WORDS[inputs.seed % len(WORDS)]
     names = story.vocabulary(space=story.SPACE)
-    cosines = _cosines()
+    rows = _units(_words())
+    cosines = rows @ rows.T
     row = cosines[names.index(f"␣{word}")]
     nearest = np.argsort(-row)[1 : N_NEAREST + 1]
     others = [names.index(f"␣{name}") for name in (spelled, beside)]
@@ -108,12 +109,6 @@ def _nearest(inputs: CardInputs) -> Card:
     reveal = Board((panel("nearest", nearest), panel("asked", others)))
     question = ChoiceQuestion(("alike", "spelled", "beside"), "alike")
     return Card("nearest", numbers, (), question, (reveal,), situation=(asked,))
-
-
-def _cosines() -> Float64[np.ndarray, "token token"]:
-    """The cosine of each pair of rows of the embedding table."""
-    rows = _units(_words())
-    return np.asarray(rows @ rows.T)
 
 
 def _words() -> story.Rows:
@@ -344,7 +339,8 @@ def _moves(inputs: CardInputs) -> Card:
     times = inputs.number("times")
     found = copying(inputs)
     row, word = found.head.stream[-1], int(found.ids[found.key])
-    random = _random_arrows(found.arrow)
+    drawn = _units(np.random.default_rng(0).normal(size=(N_RANDOM, found.arrow.size)))
+    random = drawn * np.linalg.norm(found.arrow)  # as long as the head's
     one = random[0]
     by_head = softmax(story.next_logits(row + MOMENTS[:, None] * found.arrow))
     by_chance = softmax(story.next_logits(row + MOMENTS[:, None] * one))
@@ -378,12 +374,6 @@ def _moves(inputs: CardInputs) -> Card:
     question = ChoiceQuestion(("same", "little", "most"), "little")
     view: Numbers = {"model": story.MODEL, "text": _list(inputs.seed), "query": len(found.ids) - 1}
     return Card("moves", numbers, (), question, (film,), Link("output", view), (film.still(),))
-
-
-def _random_arrows(arrow: Float64[np.ndarray, "d_model"]) -> Matrix:
-    """Random arrows as long as one."""
-    drawn = np.random.default_rng(0).normal(size=(N_RANDOM, arrow.size))
-    return np.asarray(_units(drawn) * np.linalg.norm(arrow))
 
 
 def _chances(stream: Matrix) -> Float64[np.ndarray, "row vocab"]:

@@ -10,7 +10,6 @@ pictures' targets, which a head that only prefers the middle reaches too.
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
 import torch
@@ -401,9 +400,8 @@ def _many(inputs: CardInputs) -> Card:
     ]
     above_area = [float(head["over_control"]) for head in heads if float(head["over_area"]) > CLEAR]
     above_both = sum(times > CLEAR for times in above_area)
-    question = ChoiceQuestion(
-        ("all", "some", "none"), _how_many(above_both, len(above_area)), is_scale=True
-    )
+    answer = "none" if not above_both else "all" if above_both == len(above_area) else "some"
+    question = ChoiceQuestion(("all", "some", "none"), answer, is_scale=True)
     numbers = weights.numbers(f"L{layer}.H{head}") | {
         "heads": len(heads),
         "above_area": len(above_area),
@@ -411,10 +409,6 @@ def _many(inputs: CardInputs) -> Card:
         "clear": CLEAR,
     }
     return Card("many", numbers, (), question, (weights.chart(),))
-
-
-def _how_many(part: int, whole: int) -> Literal["all", "some", "none"]:
-    return "none" if not part else "all" if part == whole else "some"
 
 
 LESSON = Lesson(

@@ -296,7 +296,8 @@ def _twice(words: Sequence[str]) -> str:
 
 def _copied(inputs: CardInputs) -> Card:
     """The experiment: a list of words twice, beside lists without a repeat as the control."""
-    model, words = inputs.text("model"), _words(inputs)
+    model, words = inputs.text("model"), tuple(dict.fromkeys(inputs.text("words").split()))
+    words = words[:MAX_WORDS] if len(words) > 1 else LISTS[0]
     head, twice = INDUCTION[model], inputs.capture(model, _twice(words))
     n_once = (len(twice.tokens) - 2) // 2
     cells = induction_keys(twice.tokens)
@@ -317,12 +318,6 @@ def _copied(inputs: CardInputs) -> Card:
     question = ChoiceQuestion(("same", "half", "chance"), "chance")
     board = Board((control_panel, twice_panel))
     return Card("copied", numbers, (), question, (board,), situation=(Board((twice_panel,)),))
-
-
-def _words(inputs: CardInputs) -> tuple[str, ...]:
-    """The typed words, at most eight; the card's own words if there are fewer than two."""
-    typed = tuple(dict.fromkeys(inputs.text("words").split()))[:MAX_WORDS]
-    return typed if len(typed) > 1 else LISTS[0]
 
 
 def _controls(words: Sequence[str], n_once: int) -> list[str]:

@@ -27,7 +27,9 @@ def with_formulas(template: str) -> str:
     'Divide by $\\\\sqrt{d_k}$, then $W_O$.'
     """
     parts = KEPT.split(template)
-    parts[::2] = (POWER.sub(_power, SYMBOL.sub(_symbol, part)) for part in parts[::2])
+    parts[::2] = (
+        POWER.sub(r"$\g<base>^{\g<exponent>}$", SYMBOL.sub(_symbol, part)) for part in parts[::2]
+    )
     return "".join(parts)
 
 
@@ -38,10 +40,6 @@ def _symbol(match: re.Match[str]) -> str:
         index = r"\mathrm{model}"
     tex = f"{name}_{index}" if len(index) == 1 else f"{name}_{{{index}}}"
     return rf"$\sqrt{{{tex}}}$" if match["root"] else f"${tex}$"
-
-
-def _power(match: re.Match[str]) -> str:
-    return f"${match['base']}^{{{match['exponent']}}}$"
 
 
 def typed(tex: str) -> str:

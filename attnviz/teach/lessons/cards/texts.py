@@ -124,7 +124,8 @@ def _is_whole(texts: LessonTexts, english: LessonTexts, card: str) -> bool:
 def parse(source: str) -> LessonTexts:
     """The texts in a file; raises `ValueError` for one that is not in the form described above."""
     head, _, body = source.removeprefix(FENCE).partition(f"\n{FENCE}\n")
-    about = dict(_entry(line) for line in head.strip().splitlines())
+    lines = (line.partition(":") for line in head.strip().splitlines())
+    about = {name.strip(): value.strip() for name, _, value in lines}
     pairs = (pair.partition("=") for pair in about.pop(WORDS, "").split("|"))
     words = {english.strip(): word.strip() for english, _, word in pairs if word}
     cards: dict[str, dict[str, str]] = {}
@@ -138,11 +139,6 @@ def parse(source: str) -> LessonTexts:
         )
     title, summary, goal, keep, discuss = (about[name] for name in FRONT_MATTER)
     return LessonTexts(title, summary, goal, keep, discuss, cards, words)
-
-
-def _entry(line: str) -> tuple[str, str]:
-    name, _, value = line.partition(":")
-    return name.strip(), value.strip()
 
 
 def _parts(body: str, mark: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from attnviz.pictures.board import Board, Panel
+from attnviz.pictures.board import Board
 from attnviz.pictures.motion import Motion
 from attnviz.teach.lessons.cards.card import Card, Chart, ChoiceQuestion, NotEnglish, Picture
 from attnviz.teach.lessons.cards.texts import LessonTexts
@@ -41,14 +41,10 @@ def _emptied(pictures: tuple[Picture, ...]) -> Iterator[Picture]:
             control = tuple(panel for panel in picture.panels if panel.name == CONTROL)
             yield Board(control or tuple(replace(panel, hidden=True) for panel in picture.panels))
         elif isinstance(picture, Chart):
-            yield _without_lines(picture)
+            lines = (replace(line, y=np.full_like(line.y, np.nan)) for line in picture.series)
+            yield replace(picture, series=tuple(lines), marked_x=None)
         elif isinstance(picture, Motion):
             yield picture.still()
-
-
-def _without_lines(chart: Chart) -> Chart:
-    lines = (replace(line, y=np.full_like(line.y, np.nan)) for line in chart.series)
-    return replace(chart, series=tuple(lines), marked_x=None)
 
 
 def places(options: Iterable[str]) -> dict[str, int]:
@@ -125,9 +121,8 @@ def _picture(picture: Picture, words: Mapping[str, str]) -> Picture:
 
 
 def _board(board: Board, words: Mapping[str, str]) -> Board:
-    return replace(board, panels=tuple(_panel(panel, words) for panel in board.panels))
-
-
-def _panel(panel: Panel, words: Mapping[str, str]) -> Panel:
-    rows, columns = _labels(panel.rows, words), _labels(panel.columns, words)
-    return replace(panel, rows=rows, columns=columns)
+    panels = [
+        replace(panel, rows=_labels(panel.rows, words), columns=_labels(panel.columns, words))
+        for panel in board.panels
+    ]
+    return replace(board, panels=tuple(panels))

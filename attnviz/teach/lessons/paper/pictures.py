@@ -48,16 +48,13 @@ class AxisScale:
         """A few round numbers inside the axis."""
         if self._log and self.high - self.low >= 1:
             return [10.0**power for power in range(math.ceil(self.low), int(self.high) + 1)]
-        step = _round_step((self.high - self.low) / TICKS)
+        rough = (self.high - self.low) / TICKS
+        steps = [base * 10.0 ** math.floor(math.log10(rough)) for base in (1, 2, 5, 10)]
+        step = float(next(step for step in steps if step >= rough * 0.999))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         ticks = [number * step for number in range(first, last + 1)]
         return [10.0**tick for tick in ticks] if self._log else ticks
-
-
-def _round_step(rough: float) -> float:
-    power = 10.0 ** math.floor(math.log10(rough))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= rough * 0.999))
 
 
 def chart_html(chart: Chart, say: Say, lang: Language = DEFAULT) -> str:
