@@ -1,11 +1,11 @@
-"""`page.mask_code`: the mask as code in every convention, and rows whose keys are all blocked."""
+"""`compute._mask_code`: masks as code in every convention, and rows whose keys are all blocked."""
 
 from contextlib import nullcontext
 
 import pytest
 
 from attnviz import i18n
-from attnviz.app.frame import mask_code
+from attnviz.app.page_parts import compute
 from attnviz.capture.record.fast_path import fast_path
 from attnviz.masks.code import CONVENTIONS, MaskParts, code
 from tests.pages.conftest import Visit
@@ -40,7 +40,7 @@ def test_blocked_rows_stand_in_a_table_whatever_other_threads_do(
     visit: Visit, others_record: bool
 ) -> None:
     """While another thread records, torch's fast path is off for the whole process."""
-    mask_code.dead_rows.clear()  # computed on a simulated device elsewhere
+    compute.dead_rows.clear()  # computed on a simulated device elsewhere
     with fast_path.held() if others_record else nullcontext():
         table = visit("masks", text=TEXT).table[0].value
     assert len(table) == 5

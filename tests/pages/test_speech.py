@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.server import buffers
+from attnviz.app.host import draw
 from attnviz.app.session import sounds, view_request, widgets
 from attnviz.audio import sound
 from attnviz.audio.sound import Sound
@@ -129,7 +129,7 @@ def test_overview_shows_many_frames_from_afar(
 ) -> None:
     monkeypatch.setattr(groups, "MAX_CELLS", 1000)
     monkeypatch.setattr(grid, "MAX_POINTS", 6 * 34**2)
-    monkeypatch.setattr(buffers, "buffer", lambda _key, build: build())
+    monkeypatch.setattr(draw, "kept_bytes", lambda _key, build: build())
     app = visit("overview", model=tiny("whisper"), stack="encoder", kind="self", query="50")
     assert not app.error and not app.info
     header, arrays = sent(app)

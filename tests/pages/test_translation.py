@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.server import buffers, sources
+from attnviz.app.host import draw
+from attnviz.app.server import sources
 from attnviz.app.session import messages, widgets
 from attnviz.checks import cards, examples
 from attnviz.checks.cards import Description, Figure, HeadNote, TrainingCard, TrainingRecord
@@ -154,7 +155,7 @@ def test_a_card_may_state_a_mean(
 ) -> None:
     cards.write(echo, card_of((replace(NOTES[0], head=head),)))
     cards.read.cache_clear()
-    buffers.buffer.clear()  # what was stated is in the buffer
+    draw.kept_bytes.clear()  # what was stated is in the buffer
     header, _ = sent(visit("output", model=NAME, text=TEXT))
     assert tuple(header["stated"][name] for name in ("layer", "head", "mean")) == stated
 

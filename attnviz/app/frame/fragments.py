@@ -14,7 +14,7 @@ import streamlit as st
 
 import attnviz
 from attnviz.app.bar.navigation import NAVIGATION, renew
-from attnviz.app.frame import mask_code, notices
+from attnviz.app.frame import notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address_bar, current, messages, routes, store, widgets
@@ -53,6 +53,7 @@ MAX_MEASURED = 24  # as many as captures
 FIRST_SIGHT = "first_sight"  # what was chosen when a capture came into sight
 # the fragments that answer what is asked of a cell, which stand below the heads
 ANSWERS: dict[Asked, str] = {"forbid": "effects", "links": "head_links"}
+MASK_CODE = "mask_code"  # the fragment of Compute that runs again when other masks are applied
 FACES = get_args(strip.Face)
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
@@ -289,7 +290,7 @@ def keep_selection(key: str, extent: Extent, *redraw: str) -> Callable[[], None]
         after = current.view()
         moved = after.place.layer_and_head != before.place.layer_and_head
         fragments = [*redraw] if moved else []
-        fragments += [mask_code.CODE] if after.drawing.masks != before.drawing.masks else []
+        fragments += [MASK_CODE] if after.drawing.masks != before.drawing.masks else []
         fragments += widgets.rerun_with_page()
         if widgets.only_a_fragment_runs():
             st.rerun([*fragments, NAVIGATION])

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from attnviz.app.host.script import stub
-from attnviz.app.server import buffers
+from attnviz.app.server.shared import shared
 from attnviz.i18n import Language
 from attnviz.pictures.shared.canvas import Canvas, packed
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
+MAX_KEPT = 16  # views; the largest, all heads on Head for 512 tokens, has 38 MB
 View = TypeVar("View")
 Events = Mapping[str, Callable[[], None]]
 
@@ -39,11 +40,17 @@ def draw(
     if callable(view):
         assert kept, "a view that is made when it is needed is kept under a name"
         key_of_bytes = f"{canvas.name} {lang} {kept}"
-        data = buffers.buffer(key_of_bytes, lambda: packed(canvas, view(), lang))
+        data = kept_bytes(key_of_bytes, lambda: packed(canvas, view(), lang))
     else:
         data = packed(canvas, view, lang)
     calls: dict[str, Any] = {f"on_{event}_change": call for event, call in (on or {}).items()}
     _renderer(canvas.element, canvas.name, canvas.mounts)(data=data, key=key, **calls)
+
+
+@shared(most=MAX_KEPT)
+def kept_bytes(key: str, _build: Callable[[], bytes]) -> bytes:
+    """The bytes that `_build` makes; `key` names everything that determines them."""
+    return _build()
 
 
 @cache

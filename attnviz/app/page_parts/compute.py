@@ -4,7 +4,8 @@ In: the view, which names the face. Out: the picture of the row with all matrice
 arrows or other masks in the row's place, its rail remains below them; own numbers are a row of
 typed matrices. Below the row and the masks stands the effect of an edit, or of a mask laid over a
 head, on the model's answer, with its control: the model runs again with the edits as changes of its
-head. On Masks a hint stands in its place while nothing is edited.
+head. On Masks a hint stands in its place while nothing is edited, and below it the masks as code
+for every attention API (`masks.code`), with what each returns for a query that has no key.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +21,6 @@ from attnviz.app.frame import (
     forbidden_look,
     fragments,
     frame,
-    mask_code,
     run_again,
     take,
 )
@@ -33,20 +33,25 @@ from attnviz.app.session import address_bar, current, messages, openings, widget
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits as hand
 from attnviz.errors import BadInput
-from attnviz.i18n import text
-from attnviz.masks import spec
+from attnviz.i18n import Language, joined, text
+from attnviz.i18n.numbers import number
+from attnviz.masks import code, spec
 from attnviz.pictures import effects as told
 from attnviz.pictures.effects import EffectsView
 from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
+from attnviz.pictures.masks.fill import mask_parts
 from attnviz.pictures.steps import Face
 from attnviz.types import Site
 
 if TYPE_CHECKING:
+    from attnviz.capture.blocked_rows import BlockedRow
     from attnviz.changes import Change
 
 EDITED_ANSWER = "edited_answer"
 MAX_EDITED = 256  # a few sentences each
+MAX_LISTED = 32  # tokens up to which a mask without a name is listed cell by cell
+SHOWN_VALUES = 4
 
 
 def show() -> None:
@@ -88,7 +93,7 @@ def _masks() -> None:
         return
     _edited_answer(shown, "masks")
     atlas.place_of_text(shown)
-    mask_code.show(shown)
+    _mask_code(shown)
     frame.verification(shown, can_edit=True)
     take.offer(shown, "masks", "head")
 
@@ -137,6 +142,63 @@ FACES: Mapping[Face | None, Callable[[], None]] = {
     "arrows": _arrows,
     "masks": _masks,
 }
+
+
+def _mask_code(shown: PageContext) -> None:
+    """Two closed boxes: code, and blocked rows."""
+    layer, head = shown.size.nearest_head(*current.view().place.layer_and_head)
+    exists = layer < shown.group.n_layers and head <= shown.size.extent.last_head(layer)
+    # the masks above have said so; all steps of a head of 12,000 tokens would take 2 GiB
+    if not (exists and shown.size.whole) or shown.group.own_code(layer):
+        return
+    with st.expander(text(shown.lang, "forensics.code_title")):
+        st.markdown(text(shown.lang, "forensics.code_intro"))
+        _masks_as_code(shown, layer, head)
+    with st.expander(text(shown.lang, "forensics.fates_title")):
+        st.markdown(text(shown.lang, "forensics.fates_intro"))
+        _blocked_rows(shown.lang)
+
+
+@fragment(fragments.MASK_CODE)
+def _masks_as_code(shown: PageContext, layer: int, head: int) -> None:
+    batches, masks = shown.group.batches(layer), current.view().drawing.masks
+    chosen = spec.parse(masks) if masks else None
+    for place, batch in enumerate(batches, start=1):
+        if len(batches) > 1:
+            st.markdown(text(shown.lang, "forensics.sentence", number=place))
+        parts = mask_parts(shown.group, layer, head, batch, chosen)
+        if max(parts.n_query, parts.n_key) > MAX_LISTED and parts.cells is not None:
+            st.caption(text(shown.lang, "forensics.too_long", limit=MAX_LISTED))
+            continue
+        titles = [text(shown.lang, f"forensics.{name}") for name in code.CONVENTIONS]
+        for tab, convention in zip(st.tabs(titles), code.CONVENTIONS, strict=True):
+            tab.code(code.code(parts, convention), language="python")
+
+
+@shared(most=1)
+def dead_rows() -> "tuple[BlockedRow, ...]":
+    """The results of each attention API for a query whose keys are all blocked."""
+    from attnviz.capture import blocked_rows
+
+    return blocked_rows.blocked_rows()
+
+
+def _blocked_rows(lang: Language) -> None:
+    """A table of what each API returns for a row without keys, as the library just computed it."""
+    columns = [text(lang, f"forensics.{name}") for name in ("interface", "gives", "numbers")]
+    rows = [
+        (
+            text(lang, f"forensics.fate_{row.implementation}"),
+            text(
+                lang, f"forensics.verdict_{row.verdict}", what=text(lang, f"forensics.{row.gives}")
+            ),
+            joined(
+                lang, (number(lang, value, ".3g") for value in row.values[:SHOWN_VALUES]), "clauses"
+            ),
+        )
+        for row in dead_rows()
+    ]
+    st.table([dict(zip(columns, row, strict=True)) for row in rows], hide_index=True)
 
 
 def _edited_answer(shown: PageContext, page: str) -> None:

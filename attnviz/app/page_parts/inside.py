@@ -13,8 +13,9 @@ import streamlit as st
 from attnviz.app.bar.navigation import renew
 from attnviz.app.frame import run_again
 from attnviz.app.host.draw import draw
-from attnviz.app.server import answer_runs, buffers
+from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
+from attnviz.app.server.shared import shared
 from attnviz.app.session import address, current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from attnviz.types import Site
 
 FRAGMENT = "inside"
+MAX_SENTENCES = 256  # answers
 
 
 def show(shown: PageContext) -> None:
@@ -123,7 +125,7 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
         return answered.run.why(head, query, at)
 
     tokens = queries[query], keys[at]
-    sentences = buffers.sentences(
+    sentences = _kept_sentences(
         name,
         lambda: (
             views.why_sentence(lang, why(), tokens, messages.plain),
@@ -133,6 +135,12 @@ def _why(shown: PageContext, answered: Answering, key: str) -> None:
     for sentence in sentences:
         st.markdown(sentence)
     _table(name, "why", lambda: views.why_table(lang, why()), _open_path)
+
+
+@shared(most=MAX_SENTENCES)
+def _kept_sentences(key: str, _say: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    """The sentences that `_say` returns of an answer; `key` names all that determines them."""
+    return _say()
 
 
 def _interventions(shown: PageContext, answered: Answering, why: "Why") -> tuple[str, ...]:

@@ -7,14 +7,15 @@ own libraries (a tokenizer, memory) is reported as `run_failed`, its traceback g
 
 import logging
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from attnviz.app.server import loading, peak, refusals, turns
+from attnviz.app.server import loading, peak, turns
 from attnviz.app.server.shared import shared
 from attnviz.app.server.sources import Source
-from attnviz.errors import AttnVizError
+from attnviz.errors import AttnVizError, TooLarge
 from attnviz.pictures.group.app_capture import AppCapture, Media
 from attnviz.pictures.group.groups import groups
 
@@ -34,7 +35,10 @@ LONG_CHARS = 6000  # what the text box takes; only a file holds more
 MANY_CHARS = 2000  # some hundred tokens: the own models run them in a second
 MAX_CHANGED = 4  # captures with heads off: the whole answer of a page each
 MAX_ANSWERS = 256  # texts
+MAX_REFUSALS = 256
+Result = TypeVar("Result")
 
+_refusals: OrderedDict[str, TooLarge] = OrderedDict()
 logger = logging.getLogger(__name__)
 
 
@@ -45,8 +49,25 @@ def recall(source: Source, request: "Request") -> AppCapture:
     kept = _long if n_chars > LONG_CHARS else _usual
     key, work = kept.key(source, request, loaded), partial(kept, source, request, loaded)
     if loading.is_own(source) and n_chars <= MANY_CHARS:
-        return refusals.remembered(key, work)
-    return refusals.remembered(key, lambda: turns.in_turn(key, work))
+        return remembered(key, work)
+    return remembered(key, lambda: turns.in_turn(key, work))
+
+
+def remembered(key: str, compute: Callable[[], Result]) -> Result:
+    """The result of `compute`; raises the `TooLarge` that it raised before for this key.
+
+    So no run of a page tokenises a text anew that is too long. What another model or setting would
+    refuse has another key.
+    """
+    if key in _refusals:
+        raise _refusals[key].again()
+    try:
+        return compute()
+    except TooLarge as error:
+        _refusals[key] = error.again()
+        while len(_refusals) > MAX_REFUSALS:
+            _refusals.popitem(last=False)
+        raise
 
 
 def changed(source: Source, request: "Request", changes: str) -> AppCapture:

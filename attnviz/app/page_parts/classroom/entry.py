@@ -1,17 +1,19 @@
-"""The ways into a class, and onto paper: join a class, teach this lesson, print it.
+"""The ways into a class, and onto paper: join a class, teach this lesson, print it, invite to it.
 
-In: the view. Out: widgets below the lessons and below a card; a new room, or the code of one, in
-the view.
+In: the view, and the address of this page. Out: widgets below the lessons and below a card; a new
+room, or the code of one, in the view; code, link and QR code of a class, and the address of the
+page for its wall.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from attnviz.app.frame.link import qr_code
-from attnviz.app.page_parts.classroom import card_order, invitation, seats
+from attnviz.app.frame.link import THIS_MACHINE, qr_code
+from attnviz.app.page_parts.classroom import card_order, seats
 from attnviz.app.page_parts.learn import open_card, pointer
 from attnviz.app.server import course_lessons, visitors
 from attnviz.app.server.class_socket import rooms
@@ -28,6 +30,7 @@ from attnviz.teach.lessons.paper.worksheet import LAST_SEED
 FIRST_CARD = "class.first_card"  # where a class was opened, until it has begun
 CODE_CHARS = 40
 EXAMPLE = "K7Q-M2X"
+PANEL_QR_PX = 190
 
 
 def show() -> None:
@@ -90,7 +93,7 @@ def _paper(lang: Language, slug: str) -> None:
     )
     st.download_button(
         text(lang, "worksheet.download"),
-        data=partial(_sheet, slug, lang, int(seed), invitation.server()),
+        data=partial(_sheet, slug, lang, int(seed), server()),
         file_name=f"attnviz-{slug}-{int(seed)}-{lang}.html",
         mime="text/html",
         on_click="ignore",
@@ -150,6 +153,32 @@ def join(lang: Language) -> None:
     if submitted and typed.strip():
         seats.sit(Seat(normal(typed)[:CODE_CHARS]))
         st.rerun()
+
+
+def link(**further: str) -> str:
+    """The address at which followers join: this page's server, and the room alone."""
+    return f"{server()}/learn?{urlencode({'room': current.view().classroom.room, **further})}"
+
+
+def server() -> str:
+    """The address of the app, as this browser reaches it."""
+    here = urlsplit(st.context.url or "")
+    folder = here.path.rsplit("/learn", 1)[0] if "/learn" in here.path else ""
+    return f"{here.scheme}://{here.netloc}{folder}" if here.netloc else folder
+
+
+def invitation(lang: Language, *, begins: bool) -> None:
+    """Code, link and QR code; where a class `begins` also a note if nobody else reaches the app."""
+    words, picture = st.columns([3, 1])
+    with words:
+        st.caption(text(lang, "class.invite"))
+        st.title(current.view().classroom.room, anchor=False)
+        st.code(link(), language=None, wrap_lines=True)
+        if begins and urlsplit(link()).hostname in THIS_MACHINE:
+            st.markdown(text(lang, "class.local"))
+        st.caption(text(lang, "class.yours"))
+    with picture:
+        st.image(qr_code(link()), width=PANEL_QR_PX, alt=text(lang, "take.qr"))
 
 
 def leave_button(lang: Language) -> None:

@@ -17,7 +17,6 @@ from attnviz.app.page_parts.classroom import (
     card_order,
     cell_question,
     entry,
-    invitation,
     reach,
     report,
     tally,
@@ -152,7 +151,7 @@ def _shows(seat: Seat, stage: Stage) -> bool:
 def _panel(lang: Language, opened: OpenCard | None, begins: bool) -> None:
     with st.container(border=True, key=widgets.key("class.bar")):
         if begins:
-            invitation.for_teacher(lang, begins=True)
+            entry.invitation(lang, begins=True)
         line = None if begins else widgets.key("class.line")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=line):
             if not begins:
@@ -202,7 +201,7 @@ def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
     with st.popover(text(lang, "class.tools"), key=widgets.key("class.tools")):
         if not begins:
             with st.expander(text(lang, "class.invitation")):
-                invitation.for_teacher(lang, begins=False)
+                entry.invitation(lang, begins=False)
                 _link_to_wall(lang)
         if opened is not None:
             if not card_order.plan():
@@ -222,7 +221,7 @@ def _tools(lang: Language, opened: OpenCard | None, begins: bool) -> None:
 
 
 def _link_to_wall(lang: Language) -> None:
-    st.link_button(text(lang, "class.wall"), invitation.link(wall="1"))
+    st.link_button(text(lang, "class.wall"), entry.link(wall="1"))
 
 
 def _switches(lang: Language, opened: OpenCard, begins: bool) -> None:

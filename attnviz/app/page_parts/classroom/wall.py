@@ -15,8 +15,8 @@ from attnviz.app.host.draw import draw
 from attnviz.app.page_parts.classroom import (
     activity,
     cell_question,
+    entry,
     follower,
-    invitation,
     reach,
     seats,
     staged_card,
@@ -60,8 +60,8 @@ def _stage(lang: Language) -> None:
             place="wall",
             present=counts.present,
             answered=counts.answered,
-            link=invitation.link(),
-            qr=qr_rows(invitation.link()),
+            link=entry.link(),
+            qr=qr_rows(entry.link()),
         )
         component = widgets.component_key("class.card")
         draw(class_card.CANVAS, view, component, lang, {"heard": ignore})
