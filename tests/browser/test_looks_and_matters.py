@@ -22,11 +22,11 @@ def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> N
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
     expect(facts).to_contain_text(
         re.compile(
-            r"With this head replaced by its mean, the answer moves by 54\.[89] percentage points"
+            r"With the whole head replaced by its mean, the answer moves by 54\.[89] percentage"
         )
     )
     expect(facts).to_contain_text("the 15 others: 0.23 points at the median.")
-    expect(facts).to_contain_text("It looks; the head matters.")
+    expect(facts).to_contain_text("It looks; the whole head matters.")
     expect_data(board, key=2)
 
     def the_longest_bar_is_measured() -> None:
@@ -38,9 +38,11 @@ def test_looking_and_mattering_stand_on_overview_and_head(visit: OpenVisit) -> N
     expect(legend).to_contain_text("full bar: 66.6 points, L0.H0")
     opened.page.locator(".av-picker-cell[data-layer='2'][data-head='3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
-    expect(facts).to_contain_text("It looks; the head alone hardly matters.")
+    expect(facts).to_contain_text("It looks; the whole head hardly matters.")
     opened.page.locator(".av-picker-cell[data-layer='2'][data-head='1']").click()
-    expect(opened.page.locator(".av-head .av-facts")).to_contain_text("It looks; the head matters.")
+    expect(opened.page.locator(".av-head .av-facts")).to_contain_text(
+        "It looks; the whole head matters."
+    )
     opened.page.get_by_role("button", name="Next head").click()
     expect(opened.page.locator(".av-head .av-facts")).to_contain_text("to looks at Mary")
 

@@ -34,7 +34,7 @@ def test_a_click_switches_a_head_and_the_answer_follows(visit: OpenVisit) -> Non
     page.get_by_role("button", name="Undo").click()
     expect(said).to_contain_text("With all of L0.H0 off (the mean instead)")
     page.get_by_role("button", name="All on").click()
-    expect(said).to_contain_text("All heads are on")
+    expect(said).to_contain_text("All heads on")
     opened.wait_for_parameters(changes="none")
     page.get_by_role("button", name="Open L1.H0").click()
     expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
@@ -87,11 +87,16 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     )  # all of the head does
     expect(page.locator(".strip-answer")).to_contain_text("Mary 99% → John 55%")
     page.get_by_role("button", name="All on").click()
-    expect(said).to_contain_text("All heads are on")
+    expect(said).to_contain_text("All heads on")
     opened.wait_for_parameters(forbid=None)
-    most = page.locator(".av-switches-says")
-    expect(most).to_contain_text("Strongest head: L0.H0, ")
-    expect(most).to_contain_text("looks: L2.H1 at “Mary”, ")
+    offered = page.locator(".av-switches-says")
+    expect(offered.get_by_role("button", name="Switch all of L0.H0 off")).to_contain_text(
+        "moves most:"
+    )
+    expect(offered.get_by_role("button", name="Forbid L2.H1’s look")).to_contain_text(
+        "94.4 points;"
+    )
+    expect(offered).to_contain_text("Forbidden, it looks elsewhere, mostly at “John (10)”")
     pressed = page.locator(".av-strip .av-chip[aria-pressed='true']")
     page.locator(".av-strip .av-chip").nth(10).click()
     expect(pressed).to_have_text("John")
@@ -149,7 +154,7 @@ def test_a_forbidden_look_is_undone_and_another_row_allows_it_in_words(visit: Op
     forbid.click()
     expect(said).to_contain_text("With L2.H1’s look at “Mary” forbidden")
     undo.click()
-    expect(said).to_contain_text("All heads are on")
+    expect(said).to_contain_text("All heads on")
     opened.wait_for_parameters(forbid=None)
     expect(undo).to_be_hidden()
     forbid.click()
@@ -256,14 +261,16 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     page = visit("switches", model="stories", text=STORE, **cell).page
     facts = page.locator(".av-switches-facts")
     expect(facts).to_contain_text("to looks at Mary 0.98; the head's other rows: 0.08.")
-    expect(facts).to_contain_text("It looks; the head matters.")
+    expect(facts).to_contain_text("It looks; the whole head matters.")
     expect(page.locator(".av-switches-looks")).to_contain_text("Mary")  # what the bars are
-    expect(page.locator(".av-switches-moves")).to_have_text("moves the answer alone (points)")
+    expect(page.locator(".av-switches-moves")).to_have_text(
+        "off: % of probability to other answers (points)"
+    )
     expect(page.locator("[data-head='L2.H1'] .av-switches-strip")).to_have_text("55")
-    expect(facts).to_contain_text("it moves the answer 54.9 points")  # of one unit
+    expect(facts).to_contain_text("The whole head off moves the answer 54.9 points")  # of one unit
     page.locator("[data-head='L2.H3']").hover()
     expect(facts).to_contain_text("to looks at Mary 0.77")
-    expect(facts).to_contain_text("It looks; the head alone hardly matters.")
+    expect(facts).to_contain_text("It looks; the whole head hardly matters.")
     page.locator("[data-head='L0.H0']").focus()
     expect(facts).to_contain_text("It hardly looks here; its other looks matter.")
     page = visit("switches", model="stories", text=STORE, **cell, changes="L0.H0.mixed=zero").page
@@ -271,7 +278,7 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     expect(facts).to_contain_text("All of L0.H0 is off.")  # not L2.H1
     page.locator("[data-head='L2.H3']").click()  # what it does alone is no verdict on it now
     expect(facts).to_contain_text("Off beside the other changes, it moves the answer")
-    expect(facts).to_contain_text("Off alone, it moves the answer")
+    expect(facts).to_contain_text("The whole head off moves the answer")
     expect(facts).not_to_contain_text("matters")
     page = visit("switches", model="stories", text=STORE, **cell, forbid="14.2").page
     facts = page.locator(".av-switches-facts")
@@ -285,15 +292,15 @@ def test_the_card_and_the_button_beside_it_are_of_one_head(visit: OpenVisit) -> 
     facts, other = page.locator(".av-switches-facts"), page.locator("[data-head='L2.H2']")
     offered = page.get_by_role("button", name="Forbid L2.H1’s look from “went”")
     expect(offered).to_be_visible()
-    expect(facts).to_contain_text("L2.H1 is on.")
+    expect(facts.locator("b").first).to_have_text("L2.H1")
     other.hover()
-    expect(facts).to_contain_text("L2.H2 is on.")
+    expect(facts.locator("b").first).to_have_text("L2.H2")
     offered.hover()
-    expect(facts).to_contain_text("L2.H1 is on.")
+    expect(facts.locator("b").first).to_have_text("L2.H1")
     other.focus()
-    expect(facts).to_contain_text("L2.H2 is on.")
+    expect(facts.locator("b").first).to_have_text("L2.H2")
     offered.focus()
-    expect(facts).to_contain_text("L2.H1 is on.")
+    expect(facts.locator("b").first).to_have_text("L2.H1")
 
 
 TRACKS = "(tracks) => tracks.map((track) => track.clientWidth)"

@@ -10,6 +10,7 @@ import attnviz
 from attnviz import changes, i18n
 from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.session import widgets
+from attnviz.changes import cut
 from attnviz.i18n.numbers import number
 from attnviz.pictures.stage import stored_opening
 from attnviz.pictures.stage.fill import strong_looks
@@ -190,17 +191,39 @@ def test_the_strongest_look_and_the_strongest_head_stand_side_by_side(visit: Vis
         14,
         2,
     )
-    numbers = (100 * run.effects().of("L0.H0"), len(cuts.moved), 100 * cuts.moved[best])
-    said = (
-        "Strongest head: L0.H0, {:.1f} points."
-        " Strongest of {} last-row looks: L2.H1 at “Mary”, {:.1f}"
-    )
-    assert said.format(*numbers) in header["most_said"]
-    app = visit("switches", model="minilm", layer="3", head="1")
-    assert (sent(app)[0]["looks"], sent(app)[0]["most_said"]) == (
-        [],
-        "",
-    )  # no last word writes there
+    assert header["suggested_note"] == f"moves most: {100 * run.effects().of('L0.H0'):.1f} points"
+    moved, median = 100 * cuts.moved[best], 100 * np.median(cuts.moved)
+    note = f"{moved:.1f} points; median of {len(cuts.moved)} looks: {median:.2g}"
+    assert look["note"] == note
+    header, _ = sent(visit("switches", model="minilm", layer="3", head="1"))
+    assert (header["looks"], header["offer_said"]) == ([], "")  # no last word writes there
+    most = attnviz.experiment("minilm", EXAMPLE).effects().of("L5.H11")
+    assert header["suggested_note"] == f"moves most: {most:.4f}"
+
+
+def test_why_a_look_moves_more_than_its_whole_head_is_measured(visit: Visit) -> None:
+    """The rest of its row, which grows, goes to John; if it stays, the look moves as the head."""
+    mary = 2
+    stays = cut("L2.H1", 14, mary, renormalise=False)
+    without = attnviz.capture("stories", STORE, changes=[stays])
+    clean = attnviz.capture("stories", STORE)
+    assert clean.logits is not None and without.logits is not None
+    before, after = (one.logits[0, -1].softmax(-1) for one in (clean, without))
+    kept = 50 * float((after - before).abs().sum())
+    row = clean.weights(2, 1)[14].copy()
+    row[mary] = 0
+    assert int(row.argmax()) == 10  # John, the second one
+    off = 100 * attnviz.experiment("stories", STORE).effects().of("L2.H1")
+    said = f"L2.H1 off: {off:.1f}. Forbidden, it looks elsewhere, mostly at “John (10)”; if not:"
+    wanted = f"{said} {kept:.1f}."
+    assert sent(visit("switches", model="stories", text=STORE))[0]["offer_said"] == wanted
+    forbidden = {"layer": "2", "head": "1", "query": "14", "key": "2", "forbid": "14.2"}
+    header, _ = sent(visit("switches", model="stories", text=STORE, **forbidden))
+    assert header["offer_said"] == wanted
+    other = {**forbidden, "head": "3"}  # moves less than its head or hardly more
+    assert sent(visit("switches", model="stories", text=STORE, **other))[0]["offer_said"] == ""
+    beside = {**forbidden, "changes": "L0.H0.mixed=mean"}
+    assert sent(visit("switches", model="stories", text=STORE, **beside))[0]["offer_said"] == ""
 
 
 def test_the_look_of_a_chosen_row_is_offered_beside_the_strongest(visit: Visit) -> None:
@@ -239,7 +262,7 @@ def test_a_look_without_weight_is_said_to_have_nothing_to_take_away(visit: Visit
     cell = {"model": "stories", "text": STORE, "layer": "2", "head": "1", "query": "10", "key": "3"}
     nothing = "A look of 0.00 has nothing to take away."
     strongest, ours = sent(visit("switches", **cell))[0]["looks"]
-    assert (strongest["nothing"], ours["nothing"]) == ("", nothing)
+    assert (strongest["note"], ours["nothing"]) == ("", nothing)
     said = sent(visit("switches", **cell, forbid="10.3"))[0]["answer"]["sentence"]
     assert (
         said.startswith("With L2.H1’s look from “John (10)” at “and” forbidden") and nothing in said
@@ -253,11 +276,11 @@ def test_heads_of_an_answer_that_is_no_guess_are_not_ranked(visit: Visit) -> Non
     text = "My teacher explained attention because nobody understood it"
     header, arrays = sent(visit("switches", model="stories", text=text))
     said = i18n.text("en", "switchboard.no_guess", n=1280, share="0.11")
-    assert (header["most_said"], header["effects"], header["suggested"]) == (said, said, "")
+    assert (header["offer_said"], header["effects"], header["suggested"]) == (said, said, "")
     assert not header["looks"] and header["least"] == 1  # nothing matters
     assert np.nanmax(arrays["groups.0.effects"]) > 0.03  # the numbers stand below the heads
     header, _ = sent(visit("switches", model="stories", text=text, changes="L1.H2.mixed=mean"))
-    assert header["most_said"] == "" and header["answer"]["control"]
+    assert header["offer_said"] == "" and header["answer"]["control"]
 
 
 def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> None:

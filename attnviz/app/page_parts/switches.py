@@ -317,8 +317,9 @@ def _view(
     effects, leads, same = known
     lang, groups = shown.lang, shown.captured.groups
     changes = (*_switched(off), *forbidden.changes)
-    looks, most = _offered_looks(shown, answered, words, off, effects, forbidden, cell)
+    looks, offer = _offered_looks(shown, answered, words, off, effects, forbidden, cell)
     answer = answered.run.reader
+    strongest = effects if answers.guesses(answer) else None
     others = views.others(effects, off, forbidden.name)
     draws = _n_controls(answered) if others is None and same is None else 0
     result = answered.run.with_changes(*changes, draws=draws).choices
@@ -337,10 +338,11 @@ def _view(
         to=current.view().switches.to,
         answer=said,
         effects=_measured(lang, answered, effects, leads),
-        effects_percent=answer.is_probability,
-        suggested="" if effects is None or not answers.guesses(answer) else str(effects.order[0]),
+        effects_unit=views.effects_unit(answer),
+        suggested="" if strongest is None else str(strongest.order[0]),
+        suggested_note="" if strongest is None else views.most_note(lang, answer, strongest),
         looks=looks,
-        most_said=most,
+        offer_said=offer,
         forbids=not shown.group.uneven,
         words=None if words is None else words.view(forbidden.look),
         reader=forbidden.reader,
@@ -403,24 +405,24 @@ def _offered_looks(
     forbidden: Forbidden,
     cell: tuple[int, int] | None,
 ) -> tuple[tuple[OfferedLook, ...], str]:
-    """(the looks that a click forbids, each once; the strongest beside the head, in words).
+    """(the looks that a click forbids, each once; why one may move more than its head, in words).
 
     None while one is forbidden.
     """
     if forbidden.name:
-        return (), ""
-    offered, most = None, ""
+        return (), "" if off else _goes_on(shown, answered, effects, forbidden.edge)
+    offered, said = None, ""
     if words is not None:
-        offered, most = _offered_look(shown, answered, words, off, effects)
+        offered, said = _offered_look(shown, answered, words, off, effects)
     own = _look_of_row(shown, answered, words, off, cell)
-    if own and offered and replace(own, name=offered.name) == offered:  # chosen, and the strongest
-        own = None
+    if own and offered and replace(own, name=offered.name, note=offered.note) == offered:
+        own = None  # chosen, and the strongest
     looks = [
-        replace(look, nothing=_nothing(shown, look.head, look.query, look.key))
+        replace(look, note=look.note or _nothing(shown, look.head, look.query, look.key))
         for look in (offered, own)
         if look is not None
     ]
-    return tuple(looks), most
+    return tuple(looks), said
 
 
 def _offered_look(
@@ -430,7 +432,7 @@ def _offered_look(
     off: tuple[Switch, ...],
     effects: "Effects | None",
 ) -> tuple[OfferedLook | None, str]:
-    """(the look that may be forbidden at a click, it beside the head that moves the answer most).
+    """(the look that may be forbidden at a click, why it may move the answer more than its head).
 
     It is the strongest one of the head that is off; while all are on, of the last word's strong
     looks in all heads the one that moves the answer most.
@@ -446,8 +448,34 @@ def _offered_look(
         return None, ""
     cuts = answered.run.cuts(looks)
     head, _, key = cuts.edges[int(np.argmax(cuts.moved))]
-    said = views.most_sentence(shown.lang, effects, cuts, word_at(shown.lang, words.tokens, key))
-    return _offered(words, ForbiddenLook(str(head), key)), said
+    offered = _offered(words, ForbiddenLook(str(head), key))
+    if offered is not None:
+        offered = replace(offered, note=views.look_note(shown.lang, cuts))
+    return offered, _goes_on(shown, answered, effects, cuts.edges[int(np.argmax(cuts.moved))])
+
+
+def _goes_on(
+    shown: PageContext,
+    answered: Answering,
+    effects: "Effects | None",
+    edge: tuple[Site, int, int] | None,
+) -> str:
+    """A sentence on why a look moves more than its whole head; "" where it does not.
+
+    The same look with its weight at 0 and the rest of its row as it is says how much of that comes
+    from the rest, which otherwise grows.
+    """
+    if effects is None or edge is None or answered.run.reader.kind != "next_token":
+        return ""
+    (head, query, key), group = edge, shown.group
+    grown, kept = (
+        float(answered.run.cuts([edge], renormalise=grows).moved[0]) for grows in (True, False)
+    )
+    moved = grown, abs(effects.of(head)), kept
+    row = group.calls[head.layer].weights(head.head, batch=group.row(head.layer))[query].clone()
+    row[key] = 0
+    word = word_at(shown.lang, group_data.keys(group).labels, int(row.argmax()))
+    return views.look_goes_on(shown.lang, head, moved, word)
 
 
 def _look_of_row(

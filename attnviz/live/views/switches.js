@@ -85,7 +85,7 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     if (grid) arrays[`groups.${place}.effects`] = floats(shape.slice(0, 2), grid);
     if (visible) arrays[`groups.${place}.visible`] = { data: visible, shape: [1, ...shape.slice(2)] };
   });
-  const isPercent = reader.kind !== "cosines";
+  const unit = unitOf(reader);
   const first = effects ? headsOf(attentions)[largest(effects.moves, 1)[0]] : null;
   const others = effects ? othersOf(effects, attentions, off, to) : null;
   const header = {
@@ -96,10 +96,16 @@ export function switchesBytes(texts, model, board, reader, result, written) {
     to,
     answer: answerView(catalogue, reader, result, off, others, written),
     effects: effects ? effectsSentence(catalogue, attentions, reader, effects) : "",
-    effects_percent: isPercent,
+    effects_unit: unit === "number" ? "meaning" : unit,
     suggested: first && isGuess(reader) ? headName(first) : "",
+    suggested_note:
+      first && effects && isGuess(reader)
+        ? fill(catalogue["switchboard.most_head"], {
+            own: amount(catalogue, Math.max(...effects.moves), unit, "again"),
+          })
+        : "",
     looks: [],
-    most_said: "",
+    offer_said: "",
     forbids: false,
     words: null,
     facts: [],

@@ -257,7 +257,8 @@ function fillSquare(
   const share = isKnown ? (header.kind === "next" ? move : onAxis(move)) : 0;
   const bar = node.querySelector(".moves > i");
   if (bar instanceof HTMLElement) bar.style.width = widthOfBar(share);
-  const name = fill(header.strings.square, {
+  const form = header.kind === "next" ? header.strings.square : header.strings.square_meaning;
+  const name = fill(form, {
     ...{ head: nameOf(header, number), key: tokenName(header, header.key) },
     ...{ weight: printedWeight(look), moved: isKnown ? printedMove(header, move) : "…" },
   });

@@ -55,8 +55,9 @@ export function makeParts(host, moveFocus) {
   const own = makeOwn(host);
   const how = el("summary", {});
   const howText = el("p", {});
+  const howChosen = el("p", {});
   const howOthers = el("p", {});
-  const details = el("details", { class: "stage-how" }, how, listed, howText, howOthers);
+  const details = el("details", { class: "stage-how" }, how, listed, howText, howChosen, howOthers);
   const body = el("div", { class: "stage-body" }, sentence, answers);
   const foot = el("div", { class: "stage-foot" }, own.film, details);
   return {
@@ -116,6 +117,8 @@ export function makeParts(host, moveFocus) {
       if (header.tried) setText(tried, fill(strings.tried, countsOf(header.tried)));
       setText(how, strings.how);
       setText(howText, kind === "meaning" ? strings.how_meaning : strings.how_text);
+      howChosen.hidden = !header.n_tried;
+      setText(howChosen, strings.how_chosen);
       howOthers.hidden = !header.tried;
       if (header.tried) setText(howOthers, fill(strings.how_others, othersOf(header)));
       own.write(header);

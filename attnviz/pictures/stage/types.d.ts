@@ -106,7 +106,6 @@ export interface Strings extends SharedStrings {
   readonly turns: string;
   readonly turns_ball: string;
   readonly others: string;
-  readonly points: string;
   readonly stays: string;
   readonly weak: string;
   readonly nothing: string;
@@ -122,16 +121,19 @@ export interface Strings extends SharedStrings {
   readonly tried: string;
   readonly switch: string;
   readonly square: string;
+  readonly square_meaning: string;
   readonly text: string;
   readonly look: string;
   readonly examples: string;
   readonly film: string;
   readonly how: string;
   readonly how_text: string;
+  readonly how_chosen: string;
   readonly how_others: string;
   readonly how_meaning: string;
   readonly elsewhere: string;
   readonly elsewhere_moved: string;
+  readonly elsewhere_meaning: string;
   readonly to_change: string;
   readonly demonstration: string;
   readonly byte: string;

@@ -50,12 +50,9 @@ export function tokenName(
   return `${spelled.join("")} (${tokens[at].replace(CONTINUES, "")})`;
 }
 
-/** How far an answer moves: in points of probability, or of a meaning 1 − cosine. */
-export function printedMove(
-  /** @type {Pick<Header, "kind" | "strings">} */ { kind, strings },
-  /** @type {number} */ moved,
-) {
-  return kind === "next" ? fill(strings.points, { points: fmtPercent(moved) }) : fmtShort(moved, 1);
+/** How far an answer moves: the share of the probability that goes to other words, or of a meaning 1 − cosine. */
+export function printedMove(/** @type {Pick<Header, "kind">} */ { kind }, /** @type {number} */ moved) {
+  return kind === "next" ? percent(moved) : fmtShort(moved, 1);
 }
 
 /** The name of a switch on an arc. */
@@ -80,8 +77,9 @@ export function elsewhere(/** @type {Header} */ header, /** @type {Address} */ a
     isRepeated(tokens[at]) ? fill(strings.token_at, { token: tokens[at], position: at }) : tokens[at];
   const named = { head: headName(layer, head), query: name(query), word: name(key) };
   const said = fill(strings.elsewhere, { ...named, ...ours });
-  const { elsewhere_moved: by } = header;
-  return by === null ? said : `${said} ${fill(strings.elsewhere_moved, { moved: printedMove(header, by) })}`;
+  const { elsewhere_moved: by, kind } = header;
+  const form = kind === "next" ? strings.elsewhere_moved : strings.elsewhere_meaning;
+  return by === null ? said : `${said} ${fill(form, { moved: printedMove(header, by) })}`;
 }
 
 /**

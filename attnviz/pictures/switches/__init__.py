@@ -25,6 +25,8 @@ from attnviz.types import Site
 # what a head that is switched off says instead, or where it looks
 Off = Literal["mean", "resample", "zero", "even"]
 OFF: tuple[Off, ...] = get_args(Off)
+# what an effect is of: one answer's probability, several on average, a meaning, other vectors
+EffectsUnit = Literal["percent", "points", "meaning", "number"]
 ALL_ON = "none"
 MAX_CHARS = 6000
 MAX_SWITCHES = 256
@@ -141,14 +143,15 @@ class ForbiddenLook:
 class OfferedLook:
     """A look that a click forbids: the head, its words' places, and all in words, as `name`.
 
-    `query` is None where the answer has no one row. `nothing` says that it has no weight.
+    `query` is None where the answer has no one row. `note` says why it is offered, or that it has
+    no weight.
     """
 
     head: str
     query: int | None
     key: int
     name: str
-    nothing: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,14 +191,16 @@ class WordsView:
 class SwitchesView:
     """The board, what is off, and the answer. `effects` says in words what was measured.
 
-    `suggested` is the head to switch off first, "" where none is known. `looks` are offered:
-    that of the head that is off, or the strongest of all, which `most_said` sets beside the head,
-    and that of a chosen row which does not make the answer; `forbids` where a row can be chosen for
-    it. What was switched in another `model` cannot be undone. `words`
-    is None where words have no direct shares. `facts` has those of each group, none where nothing
-    was measured; an effect above `least` matters. `forbidden` is a look in words, "" for none,
-    and `reader` its head, "" for all of them; `dropped` says which one another choice allowed.
-    `made` is a look of one head, or a head that is off beside others; None for other changes.
+    They are in `effects_unit`. `suggested` is the head to switch off first, "" where none is known,
+    and `suggested_note` says why. `looks` are offered: that of the head that is off, or the
+    strongest of all, and that of a chosen row which does not make the answer; `offer_said` says why
+    that look may move the answer more than its whole head, or why none is offered. `forbids` is
+    True where a row can be chosen for it. What was switched in another `model` cannot be undone.
+    `words` is None where words have no direct shares. `facts` has those of each group, none where
+    nothing was measured; an effect above `least` matters. `forbidden` is a look in words, "" for
+    none, and `reader` its head, "" for all of them; `dropped` says which one another choice
+    allowed. `made` is a look of one head, or a head that is off beside others; None for other
+    changes.
     """
 
     model: str
@@ -204,10 +209,11 @@ class SwitchesView:
     to: Off
     answer: AnswerView
     effects: str = ""
-    effects_percent: bool = True
+    effects_unit: EffectsUnit = "percent"
     suggested: str = ""
+    suggested_note: str = ""
     looks: tuple[OfferedLook, ...] = ()
-    most_said: str = ""
+    offer_said: str = ""
     forbids: bool = False
     words: WordsView | None = None
     facts: tuple[HeadFacts, ...] = ()

@@ -111,7 +111,11 @@ function makeGroup(header, group, matrices, effects, looks, cells, rows) {
     return el("div", { class: "av-switches-row" }, name, heads);
   });
   const label = group.title || header.strings.board;
-  const grid = el("div", { class: "av-switches-grid", role: "group", "aria-label": label }, ...lines);
+  const grid = el(
+    "div",
+    { class: "av-switches-grid", role: "group", "aria-label": label, title: header.strings.hint },
+    ...lines,
+  );
   const title = group.title ? el("h3", { class: "av-heading" }, group.title) : null;
   return el("div", { class: "av-switches-group" }, title, grid);
 }
@@ -148,6 +152,11 @@ function lookBar(/** @type {number} */ look) {
   return bar;
 }
 
+/** True where effects are points of a probability. */
+export function isOfProbability(/** @type {Pick<Header, "effects_unit">} */ { effects_unit: unit }) {
+  return unit === "percent" || unit === "points";
+}
+
 function paintAll(
   /** @type {Header} */ header,
   /** @type {Map<string, Cell>} */ cells,
@@ -159,7 +168,7 @@ function paintAll(
     if (cell.effect === null || Number.isNaN(cell.effect)) continue;
     const share = header.most > 0 ? Math.max(0, cell.effect) / header.most : 0;
     cell.strip.style.setProperty("--av-share", String(share));
-    cell.strip.textContent = header.effects_percent ? fmtPercent(cell.effect) : fmtFixed(cell.effect, 3);
+    cell.strip.textContent = isOfProbability(header) ? fmtPercent(cell.effect) : fmtFixed(cell.effect, 3);
   }
 }
 

@@ -11,7 +11,7 @@ import { barSign, factNodes } from "../shared/effects.js";
 import { fill, fmtFixed, fmtPercent } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeArrows } from "./arrows.js";
-import { makeBoard } from "./board.js";
+import { isOfProbability, makeBoard } from "./board.js";
 import { lookText, makeWords } from "./words.js";
 
 /** @import { DrawnPaths, Host, Mounted } from "../shared/host.js" */
@@ -119,17 +119,16 @@ function buildParts(_state, on) {
   const suggested = button(on.suggested);
   const looks = [0, 1].map((at) => button(() => on.look(at)));
   const open = button(on.open);
-  const [dropped, most] = [0, 1].map(() => el("p", { class: "av-note" }));
+  const [dropped, offer] = [0, 1].map(() => el("p", { class: "av-note" }));
   const facts = el("p", { class: "av-switches-facts av-facts", "aria-live": "polite" });
   const left = el("div", { class: "av-switches-left" });
   const effects = el("p", { class: "av-note" });
   const compared = el("summary", {});
   const comparison = el("details", { class: "av-switches-folded av-note" }, compared, effects);
   const legend = el("p", { class: "av-switches-legend av-note" });
-  const hint = el("p", { class: "av-hint" });
   const rows = el("p", { class: "av-hint" });
   const row = el("div", { class: "av-row" }, suggested, ...looks, undo, allOn, open);
-  const said = [dropped, facts, most, row, legend, hint, rows, comparison];
+  const said = [dropped, facts, row, offer, legend, rows, comparison];
   const says = el("div", { class: "av-switches-says" }, ...said);
   const boards = el("div", { class: "av-switches-boards" });
   left.append(boards, says);
@@ -150,13 +149,12 @@ function buildParts(_state, on) {
     undo,
     allOn,
     open,
-    most,
+    offer,
     facts,
     effects,
     compared,
     comparison,
     legend,
-    hint,
     rows,
   };
 }
@@ -194,7 +192,6 @@ function takeData(state, parts, data, arrows) {
   showLegend(parts.legend, header, arrays);
   parts.dropped.replaceChildren(...quotingNodes(header.dropped));
   parts.dropped.hidden = !header.dropped;
-  setText(parts.hint, strings.hint);
   setText(parts.rows, strings.rows_hint);
   parts.rows.hidden = !header.forbids || header.words !== null; // the words say it, where there are any
   setText(parts.effects, header.effects);
@@ -203,6 +200,7 @@ function takeData(state, parts, data, arrows) {
   setText(parts.undo, strings.undo);
   setText(parts.allOn, strings.all_on);
   setText(parts.suggested, fill(strings.suggested, { head: header.suggested }));
+  if (header.suggested_note) parts.suggested.append(el("small", {}, header.suggested_note));
   parts.answer.show(header);
   setBusy(parts.answer.node, state.told !== null);
   setBusy(parts.words, false);
@@ -213,14 +211,14 @@ function takeData(state, parts, data, arrows) {
 /** What the two bars under a head are. */
 function showLegend(
   /** @type {HTMLElement} */ legend,
-  /** @type {Header} */ { strings, facts, most, effects_percent: isPercent },
+  /** @type {Header} */ { strings, facts, most, effects_unit: unit },
   /** @type {Arrays} */ arrays,
 ) {
   const hasBars = (/** @type {number} */ place) =>
     [...(arrays[`facts.${place}.looks`]?.data ?? [])].some((weight) => !Number.isNaN(weight));
   const looked = facts.find((_, place) => hasBars(place));
   const looks = looked && fill(strings.bar_looks, { key: isolate(looked.key) });
-  const moves = isPercent ? strings.bar_points : strings.bar_moves;
+  const moves = strings[/** @type {const} */ (`bar_${unit}`)];
   legend.replaceChildren(
     ...(looks ? [barSign("key", looks, { class: "av-switches-looks" })] : []),
     ...(most > 0 ? [barSign("answer", moves, { class: "av-switches-moves" })] : []),
@@ -305,17 +303,20 @@ function showFacts(/** @type {State} */ state, /** @type {Parts} */ { facts }) {
   const name = header.made?.head ?? (off.size === 1 ? [...off.keys()][0] : chosen);
   const at = (state.at && board.at(state.at.name)) ?? board.at(name);
   if (!at) return facts.replaceChildren();
-  const { strings, effects_percent: isPercent } = header;
+  const { strings } = header;
   const is = headSaid(header, off, at.name);
   const nodes = factsOf(state, header, arrays, at);
   if (!nodes.length && at.effect !== null) {
-    const value = isPercent ? fmtPercent(at.effect) : fmtFixed(at.effect, 4);
-    nodes.push(el("span", {}, fill(isPercent ? strings.effect_points : strings.effect, { value })));
+    const isShare = isOfProbability(header);
+    const value = isShare ? fmtPercent(at.effect) : fmtFixed(at.effect, 4);
+    nodes.push(el("span", {}, fill(isShare ? strings.effect_points : strings.effect, { value })));
   }
   if (header.made?.head === at.name) nodes.unshift(el("span", {}, header.made.sentence)); // a phone cuts the end
   const path = state.arrows?.missing(at.name);
   if (path) nodes.push(el("span", {}, noArrow(strings, at.name, path)));
-  facts.replaceChildren(el("span", {}, ...quotingNodes(is)), ...nodes);
+  const isChanged = off.size > 0 || isForbidding(header);
+  const said = isChanged ? el("span", {}, ...quotingNodes(is)) : el("b", {}, at.name);
+  facts.replaceChildren(said, ...nodes);
 }
 
 /** Whether a head is on, off, or may not look at a word. @param {Header} header @param {ReadonlyMap<string, string>} off @param {string} head */
@@ -419,13 +420,12 @@ function showOff(/** @type {State} */ state, /** @type {Parts} */ parts) {
     const look = header.looks[at];
     button.hidden = !look || off.size !== header.off.length;
     button.replaceChildren(...(look ? quotingNodes(fill(form, { look: look.name })) : []));
-    if (look?.nothing) button.append(el("small", {}, look.nothing));
+    if (look?.note) button.append(el("small", {}, look.note));
   });
-  parts.most.hidden = off.size > 0 || !header.most_said;
-  parts.most.replaceChildren(...quotingNodes(header.most_said));
+  parts.offer.hidden = off.size > 0 || !header.offer_said;
+  parts.offer.replaceChildren(...quotingNodes(header.offer_said));
   parts.undo.hidden = !before.some((then) => isOther(state, then));
   parts.allOn.hidden = off.size === 0 && !isForbidding(header);
-  parts.hint.hidden = off.size > 0; // who has switched one knows how
   parts.open.hidden = last === null;
   if (last) setText(parts.open, fill(header.strings.open_head, { head: last.name }));
   // a button that goes away leaves the keyboard to the next one

@@ -19,7 +19,15 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
-from attnviz.pictures.switches import AnswerView, HeadFacts, MadeChange, Switch, SwitchGroup, tiny
+from attnviz.pictures.switches import (
+    AnswerView,
+    EffectsUnit,
+    HeadFacts,
+    MadeChange,
+    Switch,
+    SwitchGroup,
+    tiny,
+)
 from attnviz.types import Site
 
 if TYPE_CHECKING:
@@ -277,6 +285,8 @@ def made_change(
     own = answers.amount(
         lang, answers.moved(reader, before, after), answers.unit_of(reader), "again"
     )
+    if form == "look" and reader.kind == "cosines":
+        return MadeChange(head, text(lang, "switchboard.adds_look_meaning", own=own))
     return MadeChange(head, text(lang, f"switchboard.adds_{form}", own=own))
 
 
@@ -299,6 +309,11 @@ def others(effects: "Effects | None", off: Sequence[Switch], look: str = "") -> 
 
 
 # --- effects ------------------------------------------------------------------------------------
+
+
+def effects_unit(answer: "AnswerReader") -> EffectsUnit:
+    """The unit of the effects of heads on an answer."""
+    return "meaning" if answer.kind == "cosines" else answers.unit_of(answer)
 
 
 def leads_sentence(
@@ -344,20 +359,36 @@ def effects_sentence(lang: Language, answer: "AnswerReader", effects: "Effects")
     )
 
 
-def most_sentence(lang: Language, effects: "Effects", cuts: "Cuts", word: str) -> str:
-    """The head and the look that move probabilities most; the median look is the control."""
-    first, best = effects.order[0], int(np.argmax(cuts.moved))
+def most_note(lang: Language, answer: "AnswerReader", effects: "Effects") -> str:
+    """A note on the head that is offered: it moves the answer most."""
+    own = answers.amount(lang, effects.of(effects.order[0]), answers.unit_of(answer), "again")
+    return text(lang, "switchboard.most_head", own=own)
+
+
+def look_note(lang: Language, cuts: "Cuts") -> str:
+    """The effect of the strongest look; the median look is the control."""
     return text(
         lang,
-        "switchboard.most",
-        first=str(first),
-        most=answers.share(lang, effects.of(first)),
+        "switchboard.most_look",
+        own=answers.amount(lang, float(cuts.moved.max()), "percent", "again"),
         n=len(cuts.moved),
-        head=str(cuts.edges[best][0]),
-        word=word,
-        own=answers.share(lang, float(cuts.moved[best])),
         median=answers.share(lang, float(np.median(cuts.moved))),
     )
+
+
+def look_goes_on(lang: Language, head: Site, moved: tuple[float, float, float], word: str) -> str:
+    """A sentence on why a forbidden look moves more than its whole head; "" where it does not.
+
+    `moved` is how far the look, the head, and the look without the rest of its row growing move it.
+    The row without the look goes to other words, mostly to `word`, and the head writes those into
+    the answer; a head that is off writes none. That explains it where most of the difference goes
+    away as soon as the rest of the row does not grow.
+    """
+    look, whole, kept = moved
+    if look - whole < answers.HARDLY or look - kept < (look - whole) / 2:
+        return ""
+    shares = {"whole": answers.share(lang, whole), "kept": answers.share(lang, kept)}
+    return text(lang, "switchboard.look_goes_on", head=str(head), word=word, **shares)
 
 
 def facts(
@@ -368,13 +399,15 @@ def facts(
 
     lang, unit = shown.lang, answers.unit_of(answer)
     form = "alone_drawn" if effects.to == "resample" else "alone"
+    is_meaning = answer.kind == "cosines"
 
     def sentence(group: Group, layer: int, head: int, effect: float) -> str:
         others = effects.others(Site(layer, head, group.kind, group.stack))
         own = answers.amount(lang, abs(effect), unit, "again")
         median = answers.amount(lang, others.median, unit, "again")
         n = len(others.heads)
-        return text(lang, f"switchboard.{form}", own=own, n=n, median=median, draws=DRAWS)
+        name = f"switchboard.{form}_meaning" if is_meaning else f"switchboard.{form}"
+        return text(lang, name, own=own, n=n, median=median, draws=DRAWS)
 
     every = []
     for group in shown.captured.groups:

@@ -5,13 +5,15 @@ import type { Flag, SharedStrings } from "../shared/heads.js";
 
 /**
  * The board, what is off, and the answer. `effects` says in words what was measured.
- * `suggested` is the head to switch off first, "" where none is known. `looks` are offered: that of the head
- * that is off, or the strongest of all, which `most_said` sets beside the head, and that of a chosen row
- * which does not make the answer; `forbids` where a row can be chosen for it. What was switched in another
- * `model` cannot be undone. `words` is None where words have no direct shares. `facts` has those of each
- * group, none where nothing was measured; an effect above `least` matters. `forbidden` is a look in words, ""
- * for none, and `reader` its head, "" for all of them; `dropped` says which one another choice allowed.
- * `made` is a look of one head, or a head that is off beside others; None for other changes.
+ * They are in `effects_unit`. `suggested` is the head to switch off first, "" where none is known, and
+ * `suggested_note` says why. `looks` are offered: that of the head that is off, or the strongest of all, and
+ * that of a chosen row which does not make the answer; `offer_said` says why that look may move the answer
+ * more than its whole head, or why none is offered. `forbids` is True where a row can be chosen for it. What
+ * was switched in another `model` cannot be undone. `words` is None where words have no direct shares.
+ * `facts` has those of each group, none where nothing was measured; an effect above `least` matters.
+ * `forbidden` is a look in words, "" for none, and `reader` its head, "" for all of them; `dropped` says
+ * which one another choice allowed. `made` is a look of one head, or a head that is off beside others; None
+ * for other changes.
  */
 export interface Header {
   strings: Strings;
@@ -21,10 +23,11 @@ export interface Header {
   to: Off;
   answer: AnswerView;
   effects: string;
-  effects_percent: boolean;
+  effects_unit: EffectsUnit;
   suggested: string;
+  suggested_note: string;
   looks: OfferedLook[];
-  most_said: string;
+  offer_said: string;
   forbids: boolean;
   words: WordsView | null;
   facts: HeadFacts[];
@@ -85,16 +88,18 @@ export interface Bar {
   muted: boolean;
 }
 
+export type EffectsUnit = "percent" | "points" | "meaning" | "number";
+
 /**
  * A look that a click forbids: the head, its words' places, and all in words, as `name`.
- * `query` is None where the answer has no one row. `nothing` says that it has no weight.
+ * `query` is None where the answer has no one row. `note` says why it is offered, or that it has no weight.
  */
 export interface OfferedLook {
   head: string;
   query: number | null;
   key: number;
   name: string;
-  nothing: string;
+  note: string;
 }
 
 /**
@@ -154,8 +159,10 @@ export interface Arrays {
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
   readonly bar_looks: string;
-  readonly bar_moves: string;
   readonly bar_points: string;
+  readonly bar_percent: string;
+  readonly bar_meaning: string;
+  readonly bar_number: string;
   readonly measured: string;
   readonly compared: string;
   readonly board: string;

@@ -98,8 +98,9 @@ def test_show_switches_as_the_library(name: str, lang: Language, tmp_path: Path)
             lang, run.prepared, answer, result, off, effects=effects, leads=leads
         ).view(None),
         effects=fill.effects_sentence(lang, answer, effects),
-        effects_percent=answer.is_probability,
+        effects_unit=fill.effects_unit(answer),
         suggested=str(effects.order[0]),
+        suggested_note=fill.most_note(lang, answer, effects),
     )
     wanted, wanted_arrays = unpack(packed(switches.CANVAS, view, lang))
     _, found = asked(
