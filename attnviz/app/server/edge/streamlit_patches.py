@@ -1,12 +1,13 @@
-"""All that relies on private parts of Streamlit: three patches, and what the server reads of it.
+"""All that relies on private parts of Streamlit: four patches, and what the server reads of it.
 
 Streamlit has no setting for any of this. The parts are those of the versions that `VERSION` names,
 as `pyproject.toml` pins them; another version is refused when the server starts, so that whoever
 raises the pin looks at each function here first.
 
-Patched: the begin of a fragment's run (`keep_runs_whole`), the order of the choices that one run
-takes (`take_choices_in_order`), and the question for the server's own address
-(`ask_no_outside_host`). Read: the sessions there are, those of closed tabs, the bytes of uploads.
+Patched: the begin of a fragment's run (`keep_runs_whole`), fragments of a page that was left
+(`leave_pages`), the order of the choices that one run takes (`take_choices_in_order`), and the
+question for the server's own address (`ask_no_outside_host`). Read: the sessions there are, those
+of closed tabs, the bytes of uploads.
 """
 
 from typing import Any
@@ -17,8 +18,13 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils import script_requests
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    RerunData,
+    ScriptRequests,
+    ScriptRequestType,
+)
 
 VERSION = "1.67."
 if not streamlit.__version__.startswith(VERSION):
@@ -30,6 +36,10 @@ if not streamlit.__version__.startswith(VERSION):
 CREATE = "_create_scriptrunner"
 WAIT_S = 0.01
 _create = AppSession._create_scriptrunner
+RUN = "_run_script"
+_run = ScriptRunner._run_script
+ASK = "_request_rerun_locked"
+_ask = ScriptRequests._request_rerun_locked
 JOIN = "_coalesce_widget_states"
 _join = script_requests._coalesce_widget_states
 
@@ -37,6 +47,7 @@ _join = script_requests._coalesce_widget_states
 def apply() -> None:
     """Patch Streamlit for this process."""
     keep_runs_whole()
+    leave_pages()
     take_choices_in_order()
     ask_no_outside_host()
 
@@ -68,6 +79,43 @@ def _begin_later(session: AppSession, run: RerunData) -> None:
     runner = session._scriptrunner
     if runner is None or not runner.request_rerun(run):
         begin(session, run)
+
+
+# --- a page that was left is not run again --------------------------------------------------------
+#
+# A tab asks for a fragment by its page's name, also while the next page runs. Streamlit has it run
+# after that one and tells the tab that its page is the former again: the tab throws away what the
+# next page drew. Joined with a request for the next page, it would have the former run instead.
+
+
+def leave_pages() -> None:
+    """Have no fragment of a page run once another page was asked for."""
+    setattr(ScriptRunner, RUN, run)
+    setattr(ScriptRequests, ASK, ask)
+
+
+def run(runner: ScriptRunner, asked: RerunData) -> None:
+    """Run a page, or fragments of the page that is shown."""
+    if not (
+        asked.fragment_id_queue
+        and _is_of_another(runner._pages_manager.current_page_script_hash, asked)
+    ):
+        _run(runner, asked)
+
+
+def ask(requests: ScriptRequests, asked: RerunData) -> bool:
+    """Ask for a run; True if the runner takes the request, or has no use for it."""
+    is_left = (
+        requests._state is ScriptRequestType.RERUN
+        and bool(asked.fragment_id)
+        and _is_of_another(requests._rerun_data.page_script_hash, asked)
+    )
+    return is_left or _ask(requests, asked)
+
+
+def _is_of_another(page: str, asked: RerunData) -> bool:
+    """True if a run is of another page than this one; a page that is opened has no name yet."""
+    return bool(page and asked.page_script_hash) and page != asked.page_script_hash
 
 
 # --- choices that one run takes come in the order in which they were made -------------------------

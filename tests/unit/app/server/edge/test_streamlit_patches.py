@@ -1,9 +1,11 @@
-"""`streamlit_patches`: fragments wait for messages; choices in order; versions; no outside host."""
+"""`streamlit_patches`: fragments wait, or are of a page that was left; choices in order."""
 
 import asyncio
 import importlib
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import streamlit
@@ -88,6 +90,41 @@ def test_a_session_that_ends_meanwhile_runs_nothing(events: list[str]) -> None:
     assert events == ["messages"]
 
 
+@pytest.mark.parametrize(
+    ("shown", "page", "fragments", "runs"),
+    [
+        ("compute", "look", ["tiles"], False),
+        ("compute", "compute", ["panels"], True),
+        ("compute", "look", [], True),  # a link to another page
+        ("", "look", ["tiles"], True),  # nothing was shown yet
+        ("compute", "", ["panels"], True),  # a tab that does not know its page's name
+    ],
+)
+def test_a_fragment_runs_only_on_the_page_that_is_shown(
+    shown: str, page: str, fragments: list[str], runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[RerunData] = []
+    monkeypatch.setattr(streamlit_patches, "_run", lambda _runner, asked: ran.append(asked))
+    runner: Any = SimpleNamespace(_pages_manager=SimpleNamespace(current_page_script_hash=shown))
+    asked = RerunData(page_script_hash=page, fragment_id_queue=fragments)
+    streamlit_patches.run(runner, asked)
+    assert ran == [asked] * runs
+
+
+@pytest.mark.parametrize(("page", "stays"), [("look", "compute"), ("compute", "compute")])
+def test_a_page_that_is_asked_for_stays_so_when_a_fragment_of_the_one_before_is(
+    page: str, stays: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScriptRequests, streamlit_patches.ASK, streamlit_patches.ask)
+    requests = ScriptRequests()
+    assert requests.request_rerun(RerunData(page_script_hash="compute"))
+    assert requests.request_rerun(RerunData(page_script_hash=page, fragment_id="tiles"))
+    run = requests.on_scriptrunner_ready().rerun_data
+    assert (run.page_script_hash, run.fragment_id_queue) == (stays, [])
+    assert requests.request_rerun(RerunData(page_script_hash="compute", fragment_id="panels"))
+    assert requests.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["panels"]
+
+
 def test_choices_that_one_run_takes_come_in_the_order_in_which_they_were_made() -> None:
     """Three choices while a page runs; each request has the value of every other widget, too."""
     joined = None
@@ -130,10 +167,12 @@ def test_the_launcher_applies_the_patches() -> None:
     asked = (
         "import app; from streamlit import net_util as n;"
         " from streamlit.runtime.app_session import AppSession as a;"
+        " from streamlit.runtime.scriptrunner.script_runner import ScriptRunner as s;"
         " from streamlit.runtime.scriptrunner_utils import script_requests as r;"
         " print(a._create_scriptrunner.__module__, n.get_external_ip.__module__,"
+        " s._run_script.__module__, r.ScriptRequests._request_rerun_locked.__module__,"
         " r._coalesce_widget_states.__module__)"
     )
     command = [sys.executable, "-c", asked]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert answer.stdout.split() == [streamlit_patches.__name__] * 3
+    assert answer.stdout.split() == [streamlit_patches.__name__] * 5
