@@ -123,5 +123,10 @@ def renew(*fragments: str) -> None:
     the page before may still be heard after its fragment has gone with that page.
     """
     address_bar.write()
+    renew_links(*fragments)
+
+
+def renew_links(*fragments: str) -> None:
+    """After a component has changed the view: the links have it, too, and `fragments` run again."""
     if widgets.only_a_fragment_runs():
         st.rerun([*filter(widgets.is_on_page, fragments), NAVIGATION])

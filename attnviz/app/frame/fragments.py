@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import streamlit as st
 
 import attnviz
-from attnviz.app.bar.navigation import NAVIGATION, renew
+from attnviz.app.bar.navigation import renew, renew_links
 from attnviz.app.frame import notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
@@ -291,9 +291,7 @@ def keep_selection(key: str, extent: Extent, *redraw: str) -> Callable[[], None]
         moved = after.place.layer_and_head != before.place.layer_and_head
         fragments = [*redraw] if moved else []
         fragments += [MASK_CODE] if after.drawing.masks != before.drawing.masks else []
-        fragments += widgets.rerun_with_page()
-        if widgets.only_a_fragment_runs():
-            st.rerun([*fragments, NAVIGATION])
+        renew_links(*fragments, *widgets.rerun_with_page())
 
     return commit
 
@@ -303,8 +301,8 @@ def _keep_edits(key: str) -> Callable[[], None]:
 
     def commit() -> None:
         sent = widgets.component_value(key, "edit")
-        if isinstance(sent, str) and current.take_edits(sent) and widgets.only_a_fragment_runs():
-            st.rerun(["steps", *widgets.rerun_with_page(), NAVIGATION])
+        if isinstance(sent, str) and current.take_edits(sent):
+            renew_links("steps", *widgets.rerun_with_page())
 
     return commit
 

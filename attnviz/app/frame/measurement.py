@@ -6,7 +6,6 @@ of all visitors share their results.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
@@ -91,8 +90,7 @@ def may_measure_heads(shown: PageContext, key: str, to: Off) -> bool:
 
 def ask_for_effects(fragment: str) -> None:
     """Have the heads of a slow model measured, here and in the room Change."""
-    view = current.view()
-    current.update(replace(view, switches=replace(view.switches, effects=True)))
+    current.take({"effects": True})
     renew(fragment)
 
 

@@ -95,14 +95,7 @@ def needs_model(shown: PageContext, place: str) -> bool:
         st.button(
             text(lang, "opened.run", model=title),
             key=widgets.key(f"opened.run.{place}"),
-            on_click=_run_model,
+            on_click=current.open_model_on,
             args=(captured.name, words),
         )
     return True
-
-
-def _run_model(model: str, words: str) -> None:
-    """Show the model itself, on the text of the capture."""
-    current.open_model(model)
-    current.open_text(words)
-    current.generate(0)

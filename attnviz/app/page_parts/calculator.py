@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import fragments
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address_bar, current, messages, store, widgets
@@ -214,11 +214,8 @@ def _keep_cell(key: str, extent: Extent) -> Callable[[], None]:
     def commit() -> None:
         selection = parse_selection(widgets.component_value(key, "selection"), extent)
         if selection is not None:
-            view = current.view()
-            place = replace(view.place, query=selection.query, key=selection.key)
-            current.update(replace(view, place=place))
-            if widgets.only_a_fragment_runs():
-                st.rerun([NAVIGATION])
+            current.take({"query": selection.query, "key": selection.key})
+            renew_links()
 
     return commit
 

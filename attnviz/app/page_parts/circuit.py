@@ -6,14 +6,13 @@ threshold and sides act in the browser.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -46,16 +45,12 @@ def example(lang: Language) -> None:
     if address_bar.is_embedded() or (view.model, view.input.text) == (MODEL, REPEATED):
         return
     st.button(
-        text(lang, "circuit.example"), key=widgets.key("circuit.example"), on_click=_open_example
+        text(lang, "circuit.example"),
+        key=widgets.key("circuit.example"),
+        on_click=current.open_model_on,
+        args=(MODEL, REPEATED),
+        kwargs={"arrow": "", "least": ""},
     )
-
-
-def _open_example() -> None:
-    current.open_model(MODEL)
-    current.open_text(REPEATED)
-    current.generate(0)
-    view = current.view()
-    current.update(replace(view, circuit=replace(view.circuit, path="", least="")))
 
 
 @fragment(FRAGMENT)
@@ -149,7 +144,7 @@ def _take(key: str) -> Callable[[], None]:
 
     def commit() -> None:
         sent = widgets.component_value(key, "circuit")
-        if current.take_circuit(sent) and widgets.only_a_fragment_runs():
-            st.rerun([FRAGMENT, NAVIGATION])
+        if current.take_circuit(sent):
+            renew_links(FRAGMENT)
 
     return commit

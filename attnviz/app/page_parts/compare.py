@@ -15,7 +15,7 @@ import streamlit as st
 from PIL.Image import Image
 
 from attnviz.app.bar import menus
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import attention_choice, capture_of_view, frame, notices, strip, take
 from attnviz.app.host.draw import draw
 from attnviz.app.server import captures, opened_captures, sources
@@ -240,8 +240,7 @@ def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]
         more = sent.get("more")
         other = component.parse_other(more, right)
         current.take({**other, **component.parse_other_cell(more, right)})
-        if widgets.only_a_fragment_runs():
-            st.rerun([NAVIGATION])
+        renew_links()
 
     return commit
 

@@ -5,13 +5,12 @@ text, and a canvas with a slider: the edges that carry the difference between th
 alone or cut away. The edges are found and run by a job.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION, renew
+from attnviz.app.bar.navigation import renew, renew_links
 from attnviz.app.frame import measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -79,12 +78,7 @@ def _example(lang: Language) -> None:
 
 
 def _open_example() -> None:
-    current.open_model(MODEL)
-    current.open_text(MARY)
-    current.generate(0)
-    view = current.view()
-    circuit = replace(view.circuit, path="", least="", kept=None, cut_out=True)
-    current.update(replace(view, right=replace(view.right, text=JOHN), circuit=circuit))
+    current.open_model_on(MODEL, MARY, text_b=JOHN, arrow="", least="", kept=None, cut_out=True)
 
 
 def _other_text(lang: Language) -> None:
@@ -98,16 +92,12 @@ def _other_text(lang: Language) -> None:
 
 
 def _take_other() -> None:
-    view = current.view()
-    typed = address.cleaned("text_b", widgets.value("circuit.other"))
-    current.update(replace(view, right=replace(view.right, text=typed)))
+    current.take({"text_b": address.cleaned("text_b", widgets.value("circuit.other"))})
     renew(FRAGMENT)
 
 
 def _take_switch() -> None:
-    view = current.view()
-    is_on = bool(widgets.value("circuit.cut_out"))
-    current.update(replace(view, circuit=replace(view.circuit, cut_out=is_on)))
+    current.take({"cut_out": bool(widgets.value("circuit.cut_out"))})
     renew(FRAGMENT)
 
 
@@ -145,9 +135,6 @@ def _found(left: Answering, right: Answering, on: "AnswerMeasure", job: Job) -> 
 def _take_kept(name: str) -> None:
     """Store how many edges are kept; the links are renewed, the picture has moved already."""
     kept, _ = address.checked("kept", widgets.component_value(name, "kept"))
-    if kept is None:
-        return
-    view = current.view()
-    current.update(replace(view, circuit=replace(view.circuit, kept=kept)))
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION])
+    if kept is not None:
+        current.take({"kept": kept})
+        renew_links(FRAGMENT)

@@ -6,9 +6,7 @@ mounted component. What is dragged is stored for the address; another head runs 
 
 from collections.abc import Callable
 
-import streamlit as st
-
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import fragments, frame
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
@@ -84,7 +82,7 @@ def _take(key: str) -> Callable[[], None]:
 
     def commit() -> None:
         sent = widgets.component_value(key, "geometry")
-        if current.take_geometry(sent) and widgets.only_a_fragment_runs():
-            st.rerun([NAVIGATION, VERIFICATION])
+        if current.take_geometry(sent):
+            renew_links(VERIFICATION)
 
     return commit

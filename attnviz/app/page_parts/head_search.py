@@ -8,7 +8,6 @@ too; only heads above their control are shown. Words and table have the numbers.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -162,8 +161,7 @@ def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> Non
 
 
 def _take_ask() -> None:
-    view = current.view()
-    current.update(replace(view, inside=replace(view.inside, links=bool(widgets.value("links")))))
+    current.take({"links": bool(widgets.value("links"))})
     renew(FRAGMENT)
 
 
@@ -179,8 +177,7 @@ def _take_pattern(lang: Language) -> None:
 
 def _draw(drawn: str) -> None:
     """Ask for another pattern, by its name or its cells."""
-    view = current.view()
-    current.update(replace(view, inside=replace(view.inside, drawn=drawn)))
+    current.take({"drawn": drawn})
     renew(PATTERN)
 
 

@@ -5,7 +5,6 @@ table with its control. Both run again when another head or cell is chosen.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -65,9 +64,7 @@ def _inside(shown: PageContext) -> None:
 
 def _take() -> None:
     """A switch of this fragment; the links are renewed."""
-    edges, why = (bool(widgets.value(f"inside.{name}")) for name in ("edges", "why"))
-    view = current.view()
-    current.update(replace(view, inside=replace(view.inside, edges=edges, why=why)))
+    current.take({name: bool(widgets.value(f"inside.{name}")) for name in ("edges", "why")})
     renew(FRAGMENT)
 
 
@@ -181,6 +178,5 @@ def _open_path(key: str) -> None:
     """Open the page Circuit on the path of the writer that was clicked."""
     path, _ = address.checked("arrow", widgets.component_value(key, "table"))
     if path:
-        view = current.view()
-        current.update(replace(view, circuit=replace(view.circuit, path=path)))
+        current.take({"arrow": path})
         current.go("circuit")

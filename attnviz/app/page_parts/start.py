@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import notices
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, captures, sources
@@ -147,22 +147,21 @@ def _stage_own(key: str) -> None:
     sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
     if sentence:
         openings.stage("own", sentence[: openings.MAX_OWN_CHARS])
-        _renew_links()
+        renew_links(openings.STAGE)  # what the stage shows now
 
 
 def _stage_scene(key: str) -> None:
     scene = stage_picture.parse_scene(widgets.component_value(key, "scene"))
     if scene is not None:
         openings.stage(scene, STAGED[scene].text)
-        _renew_links()
+        renew_links(openings.STAGE)  # what the stage shows now
 
 
 def _stage_forbid(key: str) -> None:
     look = parse_question(widgets.component_value(key, "ask"), ANY)
     if look is not None:
         openings.forbid_on_stage(look)
-        if widgets.only_a_fragment_runs():
-            st.rerun([NAVIGATION])  # the stage itself has moved already
+        renew_links()  # the stage itself has moved already
 
 
 def _open_room(key: str) -> None:
@@ -172,12 +171,6 @@ def _open_room(key: str) -> None:
         current.update(openings.of_the_stage(current.view()))
         current.take_opened(there)
         current.go(there.page)
-
-
-def _renew_links() -> None:
-    """The links to the rooms lead to what the stage shows now."""
-    if widgets.only_a_fragment_runs():
-        st.rerun([openings.STAGE, NAVIGATION])
 
 
 def show_film(lang: Language) -> None:
@@ -250,8 +243,7 @@ def _open(key: str) -> None:
     if name is None:
         return
     if name == "birth":
-        view = current.view()
-        current.update(replace(view, learn=replace(view.learn, lesson="birth", card="live")))
+        current.take({"lesson": "birth", "card": "live"})
     else:
         current.open_model({"picture": "shapes", "story": "stories"}.get(name, name))
     if name == "translator":

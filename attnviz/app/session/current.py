@@ -99,6 +99,14 @@ def open_model(name: str) -> None:
     )
 
 
+def open_model_on(model: str, text: str, **values: str | bool | None) -> None:
+    """Look at a model on a text that it does not continue, with these parameters."""
+    open_model(model)
+    open_text(text)
+    generate(0)
+    take(values)
+
+
 def _right_model(left: str) -> str:
     """The right model of Compare beside a new left one; "" if it does not fit, or is the same."""
     right = view().right.model
@@ -117,8 +125,7 @@ def open_text(text: str) -> None:
 
 def open_second(text: str) -> None:
     """Read another second sentence beside the text."""
-    now = view()
-    update(replace(now, input=replace(now.input, text2=text, cut=False)))
+    take({"text2": text, "cut": False})
 
 
 def open_image(name: str) -> None:
@@ -163,8 +170,7 @@ def open_head(layer: int, head: int, stack: Stack | None = None, kind: Kind | No
 
 def open_attention(stack: Stack | None, kind: Kind | None) -> None:
     """Look at another attention of the model, at the same place."""
-    now = view()
-    update(replace(now, place=replace(now.place, stack=stack, kind=kind)))
+    take({"stack": stack, "kind": kind})
 
 
 def go(door: Door) -> NoReturn:
@@ -283,6 +289,4 @@ def _take_all(names: tuple[str, ...], choice: object) -> bool:
 
 def take_opened(request: OpenRequest) -> None:
     """Take over the head, and the cell if any, that a visitor opened."""
-    now = view()
-    place = replace(now.place, layer=request.layer, head=request.head)
-    update(replace(now, place=replace(place, query=request.query, key=request.key)))
+    take({name: getattr(request, name) for name in address.INDICES})

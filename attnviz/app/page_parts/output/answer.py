@@ -7,7 +7,6 @@ with interventions beside the shares.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -137,16 +136,14 @@ def _lens(captured: AppCapture, request: "Request") -> "Lens":
 
 def _ask() -> None:
     """Have a model that may be slow read its states."""
-    view = current.view()
-    current.update(replace(view, output=replace(view.output, lens=True)))
+    current.take({"lens": True})
 
 
 def _take_guess(name: str) -> None:
     """The chosen guess; the table of its parts opens below."""
     guess, _ = address.checked("guess", widgets.component_value(name, "table"))
     if guess:
-        view = current.view()
-        current.update(replace(view, output=replace(view.output, guess=guess, parts=True)))
+        current.take({"guess": guess, "parts": True})
     renew(FRAGMENT, PARTS)
 
 
@@ -216,9 +213,7 @@ def show_parts(shown: PageContext) -> None:
 
 def _take_shown() -> None:
     """A switch of this fragment; the links are renewed."""
-    parts, where = (bool(widgets.value(f"answer.{name}")) for name in ("parts", "where"))
-    view = current.view()
-    current.update(replace(view, output=replace(view.output, parts=parts, where=where)))
+    current.take({name: bool(widgets.value(f"answer.{name}")) for name in ("parts", "where")})
     renew(PARTS)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
@@ -74,8 +74,7 @@ def _second_text(lang: Language) -> None:
 
 def _take_second_text() -> None:
     current.open_second(address.cleaned("text2", widgets.value("text2")))
-    if widgets.only_a_fragment_runs():  # the answer beside the switches names it, too
-        st.rerun([*widgets.rerun_with_page(), NAVIGATION])
+    renew_links(*widgets.rerun_with_page())  # the answer beside the switches names it, too
 
 
 def _cosines(captured: AppCapture, texts: tuple[str, ...]) -> "Similarity":

@@ -6,11 +6,10 @@ all heads.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION
+from attnviz.app.bar.navigation import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
@@ -88,11 +87,8 @@ def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
             return
         selection, mean = choice
         current.take_selection(selection)
-        view = current.view()
-        place = replace(view.place, stack=STACK, kind=KIND, mean=mean)
-        current.update(replace(view, place=place))
-        if widgets.only_a_fragment_runs():
-            st.rerun([NAVIGATION])
+        current.take({"stack": STACK, "kind": KIND, "mean": mean})
+        renew_links()
 
     return commit
 
