@@ -1,4 +1,4 @@
-"""The exceptions of attnviz, all in one tree (a leaf: no torch, no streamlit).
+"""The exceptions of attnviz, all in one tree (no torch, no streamlit).
 
     AttnVizError
     ├── ModelNotFound         no model under this name, or its files cannot be read
@@ -21,6 +21,8 @@ from functools import partial
 from importlib.util import find_spec
 from operator import index as as_index
 from typing import Any, Self, SupportsIndex
+
+from attnviz.summary import shortened
 
 WAYS_TO_WRITE = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room on the disk, or give another one"),
@@ -160,6 +162,26 @@ def require_index(name: str, value: SupportsIndex, count: int) -> int:
             last=count - 1,
         )
     return number
+
+
+def require_one_of(name: str, value: object, allowed: Sequence[str]) -> None:
+    """Raise `BadInput` unless an argument is one of some words."""
+    if value not in allowed:
+        words = ", ".join(allowed)
+        raise bad_argument(
+            f"{name} is {shortened(repr(value))}; give one of {words}",
+            name=name,
+            found=shortened(str(value)),
+            allowed=words,
+        )
+
+
+def not_allowed(name: str, found: object, allowed: str) -> BadInput:
+    """The error about an argument that cannot be what was found."""
+    shown = shortened(str(found))
+    return bad_argument(
+        f"{name} is {shown}; give {allowed}", name=name, found=shown, allowed=allowed
+    )
 
 
 def bad_argument(message: str, *, name: str, found: str | int, allowed: str | int) -> BadInput:

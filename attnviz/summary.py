@@ -4,7 +4,6 @@ In: plain strings, which may come from a text or a model and are not trusted. Ou
 line breaks, or HTML whose every string is escaped, without scripts and without anything to load.
 """
 
-import dataclasses
 import html
 from collections.abc import Mapping, Sequence
 
@@ -94,7 +93,9 @@ def described(record: object, *names: str) -> str:
     >>> described(Line("a"))
     "Line(label='a')"
     """
-    fields = names or tuple(field.name for field in dataclasses.fields(record))  # type: ignore[arg-type]
+    from dataclasses import fields as fields_of  # the command line starts without it
+
+    fields = names or tuple(field.name for field in fields_of(record))  # type: ignore[arg-type]
     values = {name: getattr(record, name) for name in fields}
     parts = [f"{name}={_value(value)}" for name, value in values.items() if value is not None]
     return f"{type(record).__name__}({', '.join(parts)})"

@@ -28,7 +28,7 @@ from attnviz.attention.stage_changes import of_edits
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.attention.tolerance import longest, max_difference
 from attnviz.attention.verification import Comparison, worst
-from attnviz.errors import BadMask, UnsupportedAttention, bad_argument, require_type
+from attnviz.errors import BadMask, UnsupportedAttention, bad_argument, require_one_of, require_type
 from attnviz.summary import html_card, shortened
 from attnviz.types import STAGES, AxisName, HeadId, Stage, StepView
 
@@ -306,13 +306,7 @@ class Steps:
         return bool(self.weights.any(dim=1).all())
 
     def _tensor(self, stage: str) -> Tensor:
-        if stage not in STAGES:
-            raise bad_argument(
-                f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}",
-                name="stage",
-                found=repr(stage),
-                allowed=", ".join(STAGES),
-            )
+        require_one_of("stage", stage, STAGES)
         tensor: Tensor | None = getattr(self, stage)
         if tensor is None:
             present = ", ".join(name for name in STAGES if getattr(self, name) is not None)

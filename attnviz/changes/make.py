@@ -32,9 +32,8 @@ from attnviz.changes.kinds import (
     Pattern,
 )
 from attnviz.changes.site import site
-from attnviz.errors import BadInput, BadMask, bad_argument, require_type
+from attnviz.errors import BadMask, not_allowed, require_one_of, require_type
 from attnviz.masks.spec import MaskSet, parse_joined
-from attnviz.summary import shortened
 from attnviz.types import Where
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -53,12 +52,12 @@ def ablate(
     such as generated stories. Raises `BadInput` for another `to`, a seed without anything to draw,
     or a corpus for "zero".
     """
-    _require_one_of("to", to, ABLATION_KINDS)
+    require_one_of("to", to, ABLATION_KINDS)
     reference = corpus if isinstance(corpus, Corpus) or corpus is None else _texts(corpus)
     if reference is not None and to == "zero":
-        raise _bad("corpus", "given", 'no corpus where to="zero"')
+        raise not_allowed("corpus", "given", 'no corpus where to="zero"')
     if seed and to != "resample":
-        raise _bad("seed", seed, 'a seed only where to="resample"')
+        raise not_allowed("seed", seed, 'a seed only where to="resample"')
     return Ablate(site(head), cast(AblationKind, to), _index("seed", seed, MAX_SEED), reference)
 
 
@@ -76,7 +75,7 @@ def patch(
     Raises `BadInput` for another stage or what is no capture.
     """
     require_type("patch", "source", source, Capture, "give attnviz.capture(model, text)")
-    _require_one_of("stage", stage, PATCHED)
+    require_one_of("stage", stage, PATCHED)
     place = None if position is None else _index("position", position)
     kept = cast(PatchedStage, stage)
     return Patch(site(head), kept, source, _index("batch", batch), place, _name(name))
@@ -94,7 +93,7 @@ def cut(
     Raises `BadInput` where neither a query nor a key is given.
     """
     if query is None and key is None:
-        raise _bad("query and key", None, "a query, a key, or both")
+        raise not_allowed("query and key", None, "a query, a key, or both")
     asking, answering = (
         None if value is None else _index(name, value)
         for name, value in (("query", query), ("key", key))
@@ -115,12 +114,12 @@ def pattern(
     """
     if temperature is not None:
         if not (math.isfinite(temperature) and temperature > 0):
-            raise _bad("temperature", temperature, "a number above 0")
+            raise not_allowed("temperature", temperature, "a number above 0")
         if not (isinstance(to, str) and to == EVEN):
-            raise _bad("to", "a matrix and a temperature", "one of both")
+            raise not_allowed("to", "a matrix and a temperature", "one of both")
         return Pattern(site(head), "temperature", temperature=float(temperature))
     if isinstance(to, str):
-        _require_one_of("to", to, (EVEN,))
+        require_one_of("to", to, (EVEN,))
         return Pattern(site(head), "even")
     return Pattern(site(head), "matrix", weights=_weights(to), name=_name(name))
 
@@ -133,7 +132,7 @@ def edit(head: Where, stage: str, row: int, column: int | None, to: float) -> Ed
     """
     place = site(head)
     if place.head is None:
-        raise _bad("head", place, "one head, such as L2.H1")
+        raise not_allowed("head", place, "one head, such as L2.H1")
     at_row, at_column = (
         EVERY if index is None else str(_index(name, index))
         for name, index in (("row", row), ("column", column))
@@ -177,18 +176,18 @@ def _boolean(may_attend: object) -> Tensor:
 def _texts(corpus: object) -> tuple[str, ...]:
     texts = tuple(corpus) if isinstance(corpus, list | tuple) else ()
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise _bad("corpus", type(corpus).__name__, "a list of texts, or a Corpus")
+        raise not_allowed("corpus", type(corpus).__name__, "a list of texts, or a Corpus")
     return texts
 
 
 def _weights(matrix: object) -> Tensor:
     if not isinstance(matrix, np.ndarray | Tensor):
-        raise _bad("to", type(matrix).__name__, '"even" or a matrix [query, key]')
+        raise not_allowed("to", type(matrix).__name__, '"even" or a matrix [query, key]')
     weights = torch.as_tensor(matrix).detach().float()
     if weights.dim() != 2:
-        raise _bad("to", f"an array {[*weights.shape]}", "a matrix [query, key]")
+        raise not_allowed("to", f"an array {[*weights.shape]}", "a matrix [query, key]")
     if not bool((weights >= 0).all()) or float(weights.sum(-1).max()) > 1 + 1e-4:
-        raise _bad("to", "a matrix", "weights from 0 on whose rows sum to 1 at most")
+        raise not_allowed("to", "a matrix", "weights from 0 on whose rows sum to 1 at most")
     return weights
 
 
@@ -198,26 +197,11 @@ def _index(name: str, value: object, most: int = 99_999) -> int:
     except TypeError:
         number = -1
     if isinstance(value, bool) or not 0 <= number <= most:
-        raise _bad(name, value, f"a whole number from 0 to {most}")
+        raise not_allowed(name, value, f"a whole number from 0 to {most}")
     return number
 
 
 def _name(name: str) -> str:
     if not (isinstance(name, str) and NAME.fullmatch(name)):
-        raise _bad("name", name, "a letter, then letters, digits, _ and -, 32 at most")
+        raise not_allowed("name", name, "a letter, then letters, digits, _ and -, 32 at most")
     return name
-
-
-def _require_one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise _bad(name, value, f"one of {', '.join(allowed)}")
-
-
-def _bad(name: str, value: object, allowed: str) -> BadInput:
-    shown = shortened(str(value))
-    return bad_argument(
-        f"{name} is {shown}; give {allowed}",
-        name=name,
-        found=shown,
-        allowed=allowed,
-    )

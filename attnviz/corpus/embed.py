@@ -22,9 +22,9 @@ from attnviz.corpus.biplot import Biplot, Moments, biplot, dot_product, moments
 from attnviz.corpus.neighbours import Neighbours, neighbours
 from attnviz.corpus.shards import SHARD, batches
 from attnviz.corpus.texts import Texts, pieces, read_texts, require_reader
-from attnviz.errors import bad_argument, require_callback
+from attnviz.errors import bad_argument, require_callback, require_one_of
 from attnviz.metrics.patterns import counted_queries
-from attnviz.metrics.table import HeadTable, bad_name
+from attnviz.metrics.table import HeadTable
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.summary import counted
@@ -173,8 +173,7 @@ def embed(
     Embedding of stories: 16 heads, fitted on 2 texts, 15 tokens
     """
     require_callback(progress)
-    if method not in METHODS:
-        raise bad_name("method", method, METHODS)
+    require_one_of("method", method, METHODS)
     if (method == "tsne") != (head is not None):
         raise bad_argument(
             f'head is {head} with method="{method}"; t-SNE draws one head, "scores" all of them',

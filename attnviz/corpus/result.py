@@ -27,10 +27,10 @@ from attnviz.corpus.tally import (
     WeightSums,
     upper_ends,
 )
-from attnviz.errors import bad_argument
+from attnviz.errors import bad_argument, require_one_of
 from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT, Interval, RoleTable, role_table
-from attnviz.metrics.table import HeadTable, as_measures, bad_name
+from attnviz.metrics.table import HeadTable, as_measures
 from attnviz.summary import counted
 from attnviz.types import MEASURES, Head, HeadId, Measure, ModelKey, head_row
 
@@ -380,8 +380,7 @@ def _moments(
 
 def _measure(measure: str) -> int:
     """The column of a measure; raises `BadInput` if there is none of this name."""
-    if measure not in MEASURES:
-        raise bad_name("measure", measure, MEASURES)
+    require_one_of("measure", measure, MEASURES)
     return list[str](MEASURES).index(measure)
 
 

@@ -21,7 +21,7 @@ from attnviz.corpus.result import Survey
 from attnviz.corpus.shards import SHARD, Progress, Shard, file_name, fingerprint, shards, tally
 from attnviz.corpus.tally import SurveyTally
 from attnviz.corpus.texts import Texts, require_reader
-from attnviz.errors import BadInput, bad_argument, require_callback
+from attnviz.errors import not_allowed, require_callback
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.models.loader import load
 from attnviz.types import HeadId, ignore
@@ -89,7 +89,7 @@ def survey(
 
         names = [file_name(job.fingerprint, shard) for shard in every()]
         if not names:
-            raise _bad("texts", "empty: there is nothing to count", "texts or pictures")
+            raise not_allowed("texts", "empty: there is nothing to count", "texts or pictures")
         done = _reported(names, place, resume, progress)
         todo = _todo(every(), names, place, resume)
         _count(chosen, loaded, job, todo, done, workers, address)
@@ -104,7 +104,7 @@ def survey_at_once(lm: LoadedModel, texts: Texts | Pictures, progress: Progress 
     """
     few: tuple[Item, ...] = tuple(islice(items(lm, texts), SHARD))
     if not few:
-        raise _bad("texts", "empty: there is nothing to count", "texts or pictures")
+        raise not_allowed("texts", "empty: there is nothing to count", "texts or pictures")
     return _survey(lm, tally(lm, Shard(0, 0, few), progress).closed())
 
 
@@ -113,10 +113,10 @@ def _embedded(
 ) -> Survey:
     """The survey that comes with a model; nothing is counted for it."""
     if folder is not None or workers > 1 or engine is not None:
-        raise _bad("texts", "None with folder=, workers= or engine=", "texts to count")
+        raise not_allowed("texts", "None with folder=, workers= or engine=", "texts to count")
     known = embedded_survey(lm)
     if known is None:
-        raise _bad("texts", f"None, and {lm.name} comes without a survey", "texts to count")
+        raise not_allowed("texts", f"None, and {lm.name} comes without a survey", "texts to count")
     return known
 
 
@@ -195,21 +195,21 @@ def _engine(
     """The engine to use; raises `BadInput` for arguments that do not go together."""
     name = engine or ("pool" if workers > 1 else "process")
     if name not in ENGINES:
-        raise _bad("engine", repr(engine), ", ".join(ENGINES))
+        raise not_allowed("engine", repr(engine), ", ".join(ENGINES))
     chosen = ENGINES[ENGINES.index(name)]
     if workers < 1:
-        raise _bad("workers", str(workers), "a whole number of at least 1")
+        raise not_allowed("workers", str(workers), "a whole number of at least 1")
     if chosen == "process" and workers > 1:
-        raise _bad("workers", f'{workers} with engine="process"', 'engine="pool" or "ray"')
+        raise not_allowed("workers", f'{workers} with engine="process"', 'engine="pool" or "ray"')
     if address is not None and chosen != "ray":
-        raise _bad("address", f'{address} with engine="{chosen}"', 'engine="ray"')
+        raise not_allowed("address", f'{address} with engine="{chosen}"', 'engine="ray"')
     if address is None and chosen == "ray":
         allowed = 'that of a cluster; "local" starts one here, with ports open to the network'
-        raise _bad("address", 'None with engine="ray"', allowed)
+        raise not_allowed("address", 'None with engine="ray"', allowed)
     if part is not None:
         _part(part)
         if folder is None:
-            raise _bad("folder", "None with part=", "the folder that all parts share")
+            raise not_allowed("folder", "None with part=", "the folder that all parts share")
     return chosen
 
 
@@ -218,7 +218,7 @@ def _part(part: str) -> tuple[int, int]:
     number, _, count = part.partition("/")
     if number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
         return int(number), int(count)
-    raise _bad("part", repr(part), '"1/8" to "8/8"')
+    raise not_allowed("part", repr(part), '"1/8" to "8/8"')
 
 
 def _is_in(part: str | None, shard: Shard) -> bool:
@@ -226,12 +226,3 @@ def _is_in(part: str | None, shard: Shard) -> bool:
         return True
     number, count = _part(part)
     return shard.number % count == number - 1
-
-
-def _bad(name: str, found: str, allowed: str) -> BadInput:
-    return bad_argument(
-        f"{name} is {found}; give {allowed}",
-        name=name,
-        found=found,
-        allowed=allowed,
-    )

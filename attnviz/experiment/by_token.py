@@ -34,7 +34,7 @@ from attnviz.capture.changed.run import changes_made
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import Cut
 from attnviz.changes.site import place_among
-from attnviz.errors import bad_argument, require_index
+from attnviz.errors import bad_argument, require_index, require_one_of
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.changed_run import read_sets
 from attnviz.experiment.clean_run import CleanRun
@@ -334,13 +334,7 @@ def direct_by(
     """The answer's number by component or by token; by token also a score of a head."""
     chosen = {"of": of, "query": query, "key": key}
     given = [name for name, value in chosen.items() if value is not None]
-    if by not in ("component", "token"):
-        raise bad_argument(
-            f"by= is {shortened(repr(by))}; give component or token",
-            name="by",
-            found=shortened(str(by)),
-            allowed="component, token",
-        )
+    require_one_of("by", by, ("component", "token"))
     if by == "component" and given:
         raise bad_argument(
             f"{given[0]}= goes with by='token'; why(head, query, key) splits a score by component",

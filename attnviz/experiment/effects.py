@@ -22,7 +22,7 @@ from attnviz.capture.changed.layout import Layout
 from attnviz.changes.kinds import Ablate, AblationKind, Change, Corpus, CorpusTexts, Pattern
 from attnviz.changes.make import ablate
 from attnviz.changes.site import place_among, site
-from attnviz.errors import bad_argument, bad_kind, require_callback, require_wanted
+from attnviz.errors import bad_argument, bad_kind, require_callback, require_one_of, require_wanted
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.first_order import slopes
@@ -279,13 +279,7 @@ def replacement_of(
 
     `progress` is told what fraction of a corpus is recorded.
     """
-    if to not in REPLACEMENTS:
-        raise bad_argument(
-            f"to= is {to!r}; give one of {', '.join(REPLACEMENTS)}",
-            name="to",
-            found=shortened(str(to)),
-            allowed=", ".join(REPLACEMENTS),
-        )
+    require_one_of("to", to, REPLACEMENTS)
     if to == "even":
         if corpus is not None:
             raise bad_argument(

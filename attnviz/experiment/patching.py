@@ -31,7 +31,7 @@ from attnviz.capture.plan.plan import TokensByStack
 from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import PATCHED, Patch, PatchedStage
 from attnviz.changes.site import place_among
-from attnviz.errors import BadInput, bad_argument, require_callback
+from attnviz.errors import BadInput, not_allowed, require_callback, require_one_of
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import sites_of
@@ -110,8 +110,7 @@ class Patching:
         return self._stage(stage), place_among(head, self.heads, "was not patched; these were:")
 
     def _stage(self, stage: PatchedStage) -> int:
-        if stage not in self.stages:
-            raise _bad("stage", stage, ", ".join(self.stages))
+        require_one_of("stage", stage, self.stages)
         return self.stages.index(stage)
 
     def to_dict(self) -> dict[str, list[str] | list[float]]:
@@ -215,22 +214,11 @@ class _Patches:
 
 
 def _checked(stages: Sequence[str]) -> tuple[PatchedStage, ...]:
-    allowed = ", ".join(PATCHED)
-    for stage in stages:
-        if stage not in PATCHED:
-            raise _bad("stages", str(stage), allowed)
     if not stages or isinstance(stages, str):
-        raise _bad("stages", str(stages), f"a list of {allowed}")
+        raise not_allowed("stages", stages, f"a list of {', '.join(PATCHED)}")
+    for stage in stages:
+        require_one_of("stages", stage, PATCHED)
     return cast(tuple[PatchedStage, ...], tuple(dict.fromkeys(stages)))
-
-
-def _bad(name: str, value: str, allowed: str) -> BadInput:
-    return bad_argument(
-        f"{name} is {shortened(value)}; give {allowed}",
-        name=name,
-        found=shortened(value),
-        allowed=allowed,
-    )
 
 
 def random_runs(prepared: CleanRun, source: CleanRun, draws: int) -> tuple[AttentionCall, ...]:

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -36,9 +36,9 @@ from attnviz.changes.kinds import CorpusTexts
 from attnviz.changes.site import place_among
 from attnviz.errors import (
     UnsupportedAttention,
-    bad_argument,
     require_callback,
     require_index,
+    require_one_of,
     require_wanted,
 )
 from attnviz.experiment.clean_run import CleanRun, takes
@@ -57,7 +57,6 @@ from attnviz.experiment.rows import (
     placed_in_rows,
 )
 from attnviz.experiment.traced_run import traced_run
-from attnviz.summary import shortened
 from attnviz.types import Site, Where, ignore
 
 FedSide = Literal["q", "k", "v"]
@@ -179,14 +178,8 @@ class Paths:
 
 def side_index(side: str) -> int:
     """The place of a side among `SIDES`; `BadInput` for any other word."""
-    if side not in SIDES:
-        raise bad_argument(
-            f"side is {shortened(repr(side))}; give q, k or v",
-            name="side",
-            found=shortened(str(side)),
-            allowed="q, k, v",
-        )
-    return SIDES.index(side)
+    require_one_of("side", side, SIDES)
+    return SIDES.index(cast(FedSide, side))
 
 
 def paths(
@@ -249,13 +242,7 @@ def held_between(prepared: CleanRun, between: str) -> Held:
     Raises `UnsupportedAttention` with "all" for a model of several stacks, of which the MLPs of one
     alone are found.
     """
-    if between not in BETWEEN:
-        raise bad_argument(
-            f"between= is {shortened(repr(between))}; give one of {', '.join(BETWEEN)}",
-            name="between",
-            found=shortened(str(between)),
-            allowed=", ".join(BETWEEN),
-        )
+    require_one_of("between", between, BETWEEN)
     return Held(between != "nothing", _mlps(prepared) if between == "all" else {})
 
 
@@ -489,13 +476,7 @@ def weights_without(
 
     The intervention beside `why`: what a writer brings to a score is shown by taking it away.
     """
-    if side not in ("q", "k"):
-        raise bad_argument(
-            f"side is {side!r}: a weight is made of q and k",
-            name="side",
-            found=str(side),
-            allowed="q, k",
-        )
+    require_one_of("side", side, ("q", "k"))  # of which a weight is made
     layout = prepared.layout
     replacement, givers = replacement_of(prepared.lm, to, corpus), sites_of(layout, senders)
     receiver = one_site(layout, head)

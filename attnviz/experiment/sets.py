@@ -25,6 +25,7 @@ from attnviz.errors import (
     UnsupportedAttention,
     bad_argument,
     require_callback,
+    require_one_of,
     require_wanted,
 )
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, as_measure
@@ -530,13 +531,7 @@ def _require_patchable(
             found=shortened(str(stage)),
             allowed="mixed, v",
         )
-    if by not in ("head", "layer"):
-        raise bad_argument(
-            f"by= is {shortened(repr(by))}; give head or layer",
-            name="by",
-            found=shortened(str(by)),
-            allowed="head, layer",
-        )
+    require_one_of("by", by, ("head", "layer"))
     if not slots:
         raise bad_argument(
             "slots= is empty: name places, such as {'last': -1}",

@@ -17,11 +17,10 @@ import numpy as np
 
 from attnviz.corpus.archive import survey_bytes
 from attnviz.corpus.result import Survey
-from attnviz.errors import bad_argument
+from attnviz.errors import bad_argument, require_one_of
 from attnviz.figures.drawing import Drawing
 from attnviz.figures.scatter import scatter
 from attnviz.i18n import Language, tag, text
-from attnviz.metrics.table import bad_name
 from attnviz.pictures.atlas import CountedRow, HeadDetail
 from attnviz.pictures.atlas.fill import head_detail
 from attnviz.summary import counted
@@ -86,8 +85,7 @@ def _axes(measures: object) -> tuple[Measure, Measure]:
             allowed="two measures",
         )
     for name in measures:
-        if name not in MEASURES:
-            raise bad_name("measure", name, MEASURES)
+        require_one_of("measure", name, MEASURES)
     across, up = (MEASURES[MEASURES.index(name)] for name in measures)
     return across, up
 

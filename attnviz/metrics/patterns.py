@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import BadInput, bad_argument, require_one_of
 from attnviz.metrics.layer_weights import HasLayerWeights, LayerWeights, require_layers
 from attnviz.summary import described
 from attnviz.types import Kind, Stack, Tokens
@@ -39,13 +39,7 @@ class Scores:
 
     def __getitem__(self, pattern: PatternName | str) -> Float32[np.ndarray, "layer head"]:
         """The fractions of one pattern; `BadInput` if there is no such pattern."""
-        if pattern not in self.patterns:
-            raise bad_argument(
-                f"there is no pattern {pattern!r}; the patterns are {', '.join(self.patterns)}",
-                name="pattern",
-                found=repr(pattern),
-                allowed=", ".join(self.patterns),
-            )
+        require_one_of("pattern", pattern, self.patterns)
         return self.fractions[..., list[str](self.patterns).index(pattern)]
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float32, Shaped
 
-from attnviz.errors import BadInput, bad_argument
+from attnviz.errors import bad_argument, require_one_of
 from attnviz.metrics.layer_weights import LayerWeights
 from attnviz.metrics.measures import layer_measures
 from attnviz.summary import counted, html_card, text_table
@@ -39,8 +39,7 @@ class HeadTable:
 
     def __getitem__(self, name: str) -> Shaped[np.ndarray, "row"]:
         """One column. Raises `BadInput` if there is none of this name."""
-        if name not in self.columns:
-            raise bad_name("column", name, self.columns)
+        require_one_of("column", name, tuple(self.columns))
         return self.columns[name]
 
     @property
@@ -142,8 +141,7 @@ def as_measures(measures: Sequence[Measure] | Measure) -> tuple[Measure, ...]:
     """Measures by name, one or several; `BadInput` for one that does not exist."""
     names = (measures,) if isinstance(measures, str) else tuple(measures)
     for name in names:
-        if name not in MEASURES:
-            raise bad_name("measure", name, MEASURES)
+        require_one_of("measure", name, MEASURES)
     return names
 
 
@@ -166,13 +164,3 @@ def _mean(numbers: Float32[np.ndarray, "row head"]) -> Float32[np.ndarray, "head
 
 def _written(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float | np.floating) else str(value)
-
-
-def bad_name(name: str, found: str, allowed: Iterable[str]) -> BadInput:
-    """The error about a column or measure that is not there."""
-    return bad_argument(
-        f"there is no {name} {found!r}; there are {', '.join(allowed)}",
-        name=name,
-        found=repr(found),
-        allowed=", ".join(allowed),
-    )

@@ -136,7 +136,7 @@ wrong = {
     "the mask is str ()": lambda: attnviz.derive(cap.calls[0], 0, mask="causal"),
     "head 'one' does not exist": lambda: attnviz.derive(cap.calls[0], "one"),
     "names no head": lambda: cap.weights(("L1", 2, 3)),
-    "no measure 'entrop'": lambda: cap.table(["entrop"]),
+    "measure is 'entrop'": lambda: cap.table(["entrop"]),
     "no 'both' attention": lambda: cap.call(0, kind="both"),
 }
 for message, run in wrong.items():

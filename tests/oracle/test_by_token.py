@@ -318,7 +318,7 @@ def test_a_split_by_token_that_cannot_be_made_is_refused_by_name() -> None:
     run = attnviz.experiment(lm, STORE, on=MARY)
     with pytest.raises(BadInput, match="needs of=, query= and key="):
         run.direct(by="token", of="L2.H1")
-    with unchecked(), pytest.raises(BadInput, match="give component or token"):
+    with unchecked(), pytest.raises(BadInput, match="give one of component, token"):
         run.direct(by="word")  # type: ignore[call-overload]
     with unchecked(), pytest.raises(BadInput, match="goes with by='token'"):
         run.direct(of="L2.H1")  # type: ignore[call-overload]

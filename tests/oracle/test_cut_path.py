@@ -75,7 +75,7 @@ def test_the_public_cut_path_reads_a_measure_and_prints_its_control(stories: Exp
     assert cut.answer.after == pytest.approx([expected], abs=1e-4)
     assert cut.answer.controls.shape == (len(cut.controls), 1)
     assert repr(cut).startswith(f"CutPath {cut.sender} → L2.H0.v: moves {cut.moved:.3f}, ")
-    with pytest.raises(BadInput, match="side is 'z'; give q, k or v"):
+    with pytest.raises(BadInput, match="side is 'z'; give one of q, k, v"):
         attnviz.experiment(lm, STORE).cut("L0.H3", "L2.H0", "z")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="L0 is 4 heads; give one"):
         attnviz.experiment(lm, STORE).cut("L0", "L2.H0", "v")

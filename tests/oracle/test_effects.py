@@ -343,7 +343,7 @@ def test_a_measure_that_a_model_cannot_answer_is_refused_by_name(
 
 
 def test_arguments_are_used_or_refused(stories: LoadedModel) -> None:
-    with pytest.raises(BadInput, match="to= is 'median'"):
+    with pytest.raises(BadInput, match="to is 'median'"):
         attnviz.experiment(stories, STORE, on=MARY).effects(to="median")
     with pytest.raises(BadInput, match="corpus"):
         attnviz.experiment(stories, STORE, on=MARY).effects(to="zero", corpus=["a text"])

@@ -82,7 +82,7 @@ def test_what_tsne_cannot_draw_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         attnviz.embed("stories", TEXTS, method="tsne")  # type: ignore[call-overload]
     with pytest.raises(BadInput, match="head is L0.H0"):
         attnviz.embed("stories", TEXTS, head="L0.H0")  # type: ignore[call-overload]
-    with pytest.raises(BadInput, match="no method 'umap'"):
+    with pytest.raises(BadInput, match="method is 'umap'"):
         attnviz.embed("stories", TEXTS, method="umap")  # type: ignore[call-overload]
     with pytest.raises(BadInput, match="no head L9"):
         attnviz.embed("stories", TEXTS, method="tsne", head="L9.H0")

@@ -159,9 +159,9 @@ def test_names_that_change_places_are_still_aligned(stories: LoadedModel) -> Non
 def test_stages_and_heads_that_were_not_patched_are_refused(
     stories: LoadedModel, patched: Patching
 ) -> None:
-    with pytest.raises(BadInput, match="stages is scores"):
+    with pytest.raises(BadInput, match="stages is 'scores'"):
         carried(stories, SWAPPED, STORE, MARY, stages=["scores"])
-    with pytest.raises(BadInput, match="give mixed, weights, v"):
+    with pytest.raises(BadInput, match="give one of mixed, weights, v"):
         patched.of("L0.H0", "k")
     with pytest.raises(BadInput, match=r"L9\.H0 was not patched; these were: L0\.H0"):
         patched.of("L9.H0")

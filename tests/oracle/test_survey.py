@@ -256,7 +256,7 @@ def test_what_does_not_go_together_is_refused_by_name(tmp_path: Path) -> None:
         survey.quantiles(attnviz.capture("minilm", TEXTS[0]).table())
     with pytest.raises(BadInput, match="no head L9"):
         survey.pairs("L9.H0")
-    with pytest.raises(BadInput, match="no measure 'speed'"):
+    with pytest.raises(BadInput, match="measure is 'speed'"):
         survey.table(["speed"])
     assert survey.table(["peak"]).measures == ("peak", "peak_low", "peak_high")
 

@@ -231,7 +231,7 @@ def test_steps_give_a_stage_by_its_name(decoder: Capture) -> None:
     assert isinstance(steps["scores"], np.ndarray)
     assert torch.equal(torch.from_numpy(steps["mixed"]), steps.mixed)
     np.testing.assert_array_equal(steps.view("k").values, steps["k"])
-    with pytest.raises(BadInput, match="no stage 'softmax'; the stages are x,"):
+    with pytest.raises(BadInput, match="stage is 'softmax'; give one of x,"):
         steps["softmax"]
     with pytest.raises(BadInput, match="L1.H2 has no stage 'capped'.*it has q, k, v, scores"):
         steps["capped"]

@@ -177,7 +177,7 @@ def test_what_is_no_head_is_refused(where: object) -> None:
 
 
 def test_arguments_that_do_not_go_together_are_refused() -> None:
-    with pytest.raises(BadInput, match="to is median"):
+    with pytest.raises(BadInput, match="to is 'median'"):
         ablate("L0.H0", "median")
     with pytest.raises(BadInput, match="seed"):
         ablate("L0.H0", seed=3)

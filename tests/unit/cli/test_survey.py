@@ -72,7 +72,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         attnviz.BadInput, match="width_in= means nothing for a .csv file of a survey"
     ):
         attnviz.save(attnviz_survey, file.with_suffix(".csv"), width_in=3.0)
-    with pytest.raises(attnviz.BadInput, match="no measure 'speed'"):
+    with pytest.raises(attnviz.BadInput, match="measure is 'speed'"):
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("speed", "peak"))  # type: ignore[arg-type]
     with pytest.raises(attnviz.BadInput, match="give two"):
         attnviz.save(attnviz_survey, file.with_suffix(".svg"), measures=("peak",))  # type: ignore[arg-type]

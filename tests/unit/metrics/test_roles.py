@@ -192,5 +192,5 @@ def test_score_refuses_an_array_and_names_the_function_for_it() -> None:
 
 
 def test_scores_refuse_a_pattern_that_does_not_exist() -> None:
-    with pytest.raises(BadInput, match="no pattern 'induction'; the patterns are previous, next"):
+    with pytest.raises(BadInput, match="pattern is 'induction'; give one of previous, next"):
         metrics.score(capture(call(0)))["induction"]

@@ -52,9 +52,9 @@ def test_to_dict_has_plain_values(table: HeadTable) -> None:
 
 
 def test_a_column_or_measure_that_does_not_exist_is_refused(table: HeadTable) -> None:
-    with pytest.raises(BadInput, match="no column 'entropy'; there are stack, kind, layer, head"):
+    with pytest.raises(BadInput, match="column is 'entropy'; give one of stack, kind, layer, head"):
         table["entropy"]
-    with pytest.raises(BadInput, match="no column 'x'"):
+    with pytest.raises(BadInput, match="column is 'x'"):
         table.sort("x")
 
 
@@ -87,5 +87,5 @@ def test_one_measure_is_named_by_its_text() -> None:
     assert as_measures("entropy") == ("entropy",)
     assert as_measures(["entropy", "previous"]) == ("entropy", "previous")
     unknown: Any = "entropie"
-    with unchecked(), pytest.raises(BadInput, match="no measure 'entropie'; there are previous"):
+    with unchecked(), pytest.raises(BadInput, match="measure is 'entropie'; give one of previous"):
         as_measures(unknown)
