@@ -24,7 +24,7 @@ import torch
 from playwright.sync_api import Browser, Page
 
 import attnviz
-from attnviz.files.page import write_page
+from attnviz.files.saved_page import write_page
 from attnviz.models.loaded_model import LoadedModel
 from benchmarks import others
 from benchmarks.measure import Result, report, timed

@@ -12,10 +12,10 @@ from attnviz.app.frame import attention_choice, capture_of_view, fragments, fram
 from attnviz.app.page_parts import (
     atlas,
     compare,
-    effects,
     head_search,
     inside,
     long_head,
+    look_effects,
     patching,
 )
 from attnviz.app.session import current, openings
@@ -52,7 +52,7 @@ def main() -> None:
         frame.verification(shown)
         take.offer(shown, "overview", "heads", "head", "lines")
         with beside:
-            effects.of_heads(shown)
+            look_effects.of_heads(shown)
 
 
 main()

@@ -36,7 +36,7 @@ from attnviz.models.registry import REGISTRY
 from attnviz.notebook.frame import still
 from attnviz.pictures.group.groups import Group, groups
 from attnviz.pictures.group.titles import model_title
-from attnviz.pictures.shared.page import page_style, source_hash
+from attnviz.pictures.shared.html_parts import page_style, source_hash
 from attnviz.types import HeadId, Site
 from scripts.demo_pictures import circuit_page, films, map_page
 

@@ -34,7 +34,7 @@ from attnviz.pictures.map import MapView
 from attnviz.pictures.map.fill import TextOnMap, map_view, texts_on_map
 from attnviz.pictures.motion import Motion
 from attnviz.pictures.shared.canvas import Canvas, packed
-from attnviz.pictures.shared.page import (
+from attnviz.pictures.shared.html_parts import (
     block,
     boot_script,
     page_style,

@@ -20,10 +20,10 @@ from attnviz.errors import BadInput, bad_argument
 from attnviz.figures.ramp import Scale
 from attnviz.figures.sheet import Cells
 from attnviz.figures.style import Style
-from attnviz.files import pictures, replacing, surveys, tables
+from attnviz.files import figures, replacing, surveys, tables
 from attnviz.files.capture_file import read as capture_reader
 from attnviz.files.capture_file import write as capture_writer
-from attnviz.files.pictures import Place, View
+from attnviz.files.figures import Place, View
 from attnviz.files.tables import Result, entries
 from attnviz.i18n import Language
 from attnviz.types import Head, Kind, Measure, Stack
@@ -31,8 +31,8 @@ from attnviz.types import Head, Kind, Measure, Stack
 if TYPE_CHECKING:
     import numpy as np
 
-    from attnviz.files.page import Heads
-    from attnviz.files.page.first_view import PageView
+    from attnviz.files.saved_page import Heads
+    from attnviz.files.saved_page.first_view import PageView
     from attnviz.models.loaded_model import LoadedModel
 
 Captures = Capture | tuple[Capture, Capture]
@@ -245,8 +245,8 @@ def _require_captures(what: object, ending: str) -> None:
 def _page(cap: Capture, options: dict[str, Any]) -> bytes:
     """The page of a capture, or one on which its model runs; the canvases are read for it alone."""
     if not options.pop("live", False):
-        from attnviz.files.page import write_page
-        from attnviz.files.page.first_view import PageOpening
+        from attnviz.files.saved_page import write_page
+        from attnviz.files.saved_page.first_view import PageOpening
 
         opening = PageOpening(options.pop("view", None), options.pop("head", None))
         return write_page(cap, opening=opening, **options)
@@ -266,8 +266,8 @@ def _page(cap: Capture, options: dict[str, Any]) -> bytes:
 def _figure(what: Captures, ending: str, options: dict[str, Any]) -> Writer:
     place = Place(**{name: options[name] for name in PLACE if name in options})
     style: Any = {name: options[name] for name in Style.__annotations__ if name in options}
-    seen = pictures.Seen(options.get("picture"), options.get("query"))
-    drawing = pictures.drawing(what, options.get("view"), place, style, options.get("heads"), seen)
+    seen = figures.Seen(options.get("picture"), options.get("query"))
+    drawing = figures.drawing(what, options.get("view"), place, style, options.get("heads"), seen)
     return lambda file: file.write(drawing.content(ending))
 
 

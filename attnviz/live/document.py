@@ -20,7 +20,7 @@ from attnviz.pictures import drawing_pad
 from attnviz.pictures.drawing_pad import PAD_SIDE_PX, pad
 from attnviz.pictures.shared.bundle import join
 from attnviz.pictures.shared.canvas import packed
-from attnviz.pictures.shared.page import (
+from attnviz.pictures.shared.html_parts import (
     alone,
     block,
     boot_script,

@@ -1,6 +1,6 @@
 // @ts-check
 // The canvases that a page does not open with: their script comes once, after the first picture or when one of them is
-// needed. `scripts_with` of pictures/shared/page.py writes it; it calls `attnvizLater`.
+// needed. `scripts_with` of pictures/shared/html_parts.py writes it; it calls `attnvizLater`.
 
 import { el } from "../pictures/shared/dom.js";
 import { fill } from "../pictures/shared/fmt.js";

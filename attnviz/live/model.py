@@ -30,7 +30,7 @@ from attnviz.models.registry import REGISTRY, EmbeddedModel, PackagedModel
 from attnviz.pictures.alignment import stated
 from attnviz.pictures.group.groups import groups
 from attnviz.pictures.group.titles import model_title
-from attnviz.pictures.shared.page import plain_json
+from attnviz.pictures.shared.html_parts import plain_json
 from attnviz.worlds import shapes
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from attnviz.live.document import (
 from attnviz.live.model import LiveModel, live_model
 from attnviz.models.registry import REGISTRY
 from attnviz.pictures.shared.bundle import join
-from attnviz.pictures.shared.page import alone, plain_json
+from attnviz.pictures.shared.html_parts import alone, plain_json
 
 if TYPE_CHECKING:
     from attnviz.attention.capture import Capture

@@ -2,7 +2,7 @@
 // The browser's half of the live widget: the page in a frame, and messages between it and the model that Python shares. The
 // frame may run scripts and nothing else; it has no origin, so it is known by its window.
 
-/** @import { Chosen } from "../files/page/notebook.js" */
+/** @import { Chosen } from "../files/saved_page/notebook.js" */
 
 /**
  * The state that Python shares, and a model with as much of it as the widget needs.

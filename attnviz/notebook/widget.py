@@ -15,8 +15,8 @@ import anywidget
 import traitlets
 
 from attnviz.errors import AttnVizError
-from attnviz.files.page.first_view import PageView
-from attnviz.files.page.parts import HEAD_VIEWS, HeadView, head_data
+from attnviz.files.saved_page.first_view import PageView
+from attnviz.files.saved_page.parts import HEAD_VIEWS, HeadView, head_data
 from attnviz.notebook.frame import NotebookFrame, pictures
 from attnviz.notebook.selection import PageSelection, from_page, require_selection, to_page
 from attnviz.pictures.group.app_capture import PageContext

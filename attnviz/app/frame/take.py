@@ -28,7 +28,7 @@ from attnviz.summary import MAX_SHOWN, shortened
 from attnviz.types import HeadId
 
 if TYPE_CHECKING:
-    from attnviz.files.pictures import View
+    from attnviz.files.figures import View
 
 FRAGMENT = "take"
 OF_HEAD = ("steps", "masks", "geometry")  # pages that show one head at a time

@@ -22,7 +22,7 @@ from attnviz.pictures.shared.pages import BEHIND, Page
 from attnviz.types import HeadId
 
 if TYPE_CHECKING:
-    from attnviz.files.pictures import View
+    from attnviz.files.figures import View
 
 PAGE: Page = "switches"
 WHOLE = "whole_answer"

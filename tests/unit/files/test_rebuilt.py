@@ -3,7 +3,7 @@
 import numpy as np
 
 import attnviz
-from attnviz.files.page.rebuilt import NEAR, blocked, differ, products, rebuilt_stage, softmax
+from attnviz.files.saved_page.rebuilt import NEAR, blocked, differ, products, rebuilt_stage, softmax
 
 RANDOM = np.random.default_rng(0)
 

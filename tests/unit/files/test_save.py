@@ -17,7 +17,7 @@ import pytest
 import attnviz
 from attnviz.errors import BadInput, TooLarge, cannot_write
 from attnviz.figures.sheet import Matrix
-from attnviz.files import pictures, tables
+from attnviz.files import figures, tables
 from attnviz.files.save import ENDINGS, content
 from attnviz.worlds import shapes
 from tests.support import captures, hostile
@@ -139,7 +139,7 @@ def test_hostile_tokens_are_text_in_every_kind_of_file() -> None:
 def test_too_many_numbers_are_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_CSV", 100)
     monkeypatch.setattr(tables, "MOST_JSON", 100)
-    monkeypatch.setattr(pictures, "MAX_TOKENS", 3)
+    monkeypatch.setattr(figures, "MAX_TOKENS", 3)
     with pytest.raises(TooLarge, match="least=0.01"):
         content(KINDS["grouped"], ".csv")
     with pytest.raises(TooLarge, match=r"save them as \.npz"):
@@ -152,7 +152,7 @@ def test_too_many_numbers_are_refused_with_what_to_do(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("view", ["heads", "head", "lines", "steps", "alignment"])
-def test_each_view_is_drawn(view: pictures.View) -> None:
+def test_each_view_is_drawn(view: figures.View) -> None:
     root = ET.fromstring(content(KINDS["projections"], ".svg", view=view, title=f"A {view}"))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert f"A {view}" in texts
@@ -289,8 +289,8 @@ def test_a_picture_is_drawn_beside_the_weights_of_its_patches(tmp_path: Path) ->
     cap = attnviz.capture("shapes", image=pixels)
     weights = cap.weights("L3.H1")
     for query, row in ((None, 0), (9, 9)):
-        drawn = pictures.drawing(
-            cap, "picture", pictures.Place("L3.H1"), {}, seen=pictures.Seen(pixels, query)
+        drawn = figures.drawing(
+            cap, "picture", figures.Place("L3.H1"), {}, seen=figures.Seen(pixels, query)
         )
         left, right, _ = (mark for mark in drawn.sheet.marks if isinstance(mark, Matrix))
         np.testing.assert_array_equal(left.colours, pixels)

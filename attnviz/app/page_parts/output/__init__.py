@@ -14,7 +14,7 @@ from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 
 if TYPE_CHECKING:
-    from attnviz.files.pictures import View
+    from attnviz.files.figures import View
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from attnviz.i18n import Language, tag, text
-from attnviz.pictures.shared.page import (
+from attnviz.pictures.shared.html_parts import (
     block,
     boot_script,
     page_style,

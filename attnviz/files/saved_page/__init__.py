@@ -18,16 +18,16 @@ from attnviz.attention.capture import Capture
 from attnviz.checks.examples import languages
 from attnviz.errors import bad_argument
 from attnviz.files import replacing
-from attnviz.files.page.document import Page, document
-from attnviz.files.page.first_view import PageOpening
-from attnviz.files.page.parts import (
+from attnviz.files.saved_page.document import Page, document
+from attnviz.files.saved_page.first_view import PageOpening
+from attnviz.files.saved_page.parts import (
     PagePart,
     PageSource,
     chosen_heads,
     parts,
     require_heads,
 )
-from attnviz.files.page.store import Store
+from attnviz.files.saved_page.store import Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.titles import model_title

@@ -20,14 +20,14 @@ from transformers import LlamaConfig, LlamaForCausalLM
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
-from attnviz.files.page import rebuilt, store, write_page
-from attnviz.files.page.first_view import PageOpening
+from attnviz.files.saved_page import rebuilt, store, write_page
+from attnviz.files.saved_page.first_view import PageOpening
 from attnviz.notebook.frame import FAINT
 from attnviz.pictures.group.groups import groups
 from attnviz.pictures.shared.buffer import Lower, SomeHeads, n_kept, quantise, unpack
 from attnviz.pictures.shared.bundle import FOLDER
 from attnviz.pictures.shared.canvas import SentView
-from attnviz.pictures.shared.page import page_style
+from attnviz.pictures.shared.html_parts import page_style
 from attnviz.types import HeadId
 from tests.support.hostile import SCRIPT
 

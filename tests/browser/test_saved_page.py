@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
 from attnviz.attention.capture import Capture
-from attnviz.files.page import rebuilt
-from attnviz.files.page.document import HERE
+from attnviz.files.saved_page import rebuilt
+from attnviz.files.saved_page.document import HERE
 from attnviz.i18n import LANGUAGES, Language, tag, text
 from attnviz.pictures.shared.buffer import unpack
 from attnviz.pictures.shared.bundle import FOLDER, join

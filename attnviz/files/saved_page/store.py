@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import TooLarge
-from attnviz.files.page.rebuilt import rebuilt_stage
+from attnviz.files.saved_page.rebuilt import rebuilt_stage
 from attnviz.pictures.shared.buffer import LaidOut, Sent, header_bytes, laid_out, pack
 from attnviz.pictures.shared.canvas import SentView
 from attnviz.types import MIB
