@@ -25,6 +25,7 @@ from attnviz.corpus.tally import (
     UPPER,
     SurveyTally,
     WeightSums,
+    mean_of,
     upper_ends,
 )
 from attnviz.errors import bad_argument, require_one_of
@@ -323,13 +324,13 @@ class Survey:
         layers = sorted({head.layer for head in self.heads})
         seen = self.tally.profile_seen[layers.index(self.heads[row].layer)]
         total = _real(self.tally.profile[row])
-        return np.where(seen > 0, total / np.maximum(seen, 1), np.nan)
+        return mean_of(total, seen)
 
     def mean_map(self, head: Head) -> Float64[np.ndarray, "query key"]:
         """The mean weights between the first 24 tokens; NaN where no text is so long."""
         seen = self.tally.corner_seen
         total = _real(self.tally.corner[self._row(head)])
-        return np.where(seen > 0, total / np.maximum(seen, 1), np.nan)
+        return mean_of(total, seen)
 
     def __repr__(self) -> str:
         texts, tokens = counted(self.n_text, "text"), counted(self.n_token, "token")
@@ -352,7 +353,7 @@ def _real(values: Int64[np.ndarray, "..."]) -> Float64[np.ndarray, "..."]:
 
 
 def _mean(sums: Int64[np.ndarray, "sum *of"]) -> Float64[np.ndarray, "*of"]:
-    return np.where(sums[0] > 0, _real(sums[1]) / np.maximum(sums[0], 1), np.nan)
+    return mean_of(_real(sums[1]), sums[0])
 
 
 def _interval(

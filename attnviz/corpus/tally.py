@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int64, Shaped, UInt64
+from jaxtyping import Float, Float64, Int64, Shaped, UInt64
 
 from attnviz.metrics.measures import SHARES
 from attnviz.metrics.over_texts import CONTENT
@@ -200,3 +200,10 @@ def smallest(
     """The `EXAMPLES` draws with the smallest tickets; of equal ones, those of the earlier text."""
     order = np.lexsort((examples, tickets), axis=-1)[..., :EXAMPLES]
     return np.take_along_axis(tickets, order, -1), np.take_along_axis(examples, order, -1)
+
+
+def mean_of(
+    total: Float64[np.ndarray, "*of"], count: Int64[np.ndarray, "*#of"]
+) -> Float64[np.ndarray, "*of"]:
+    """The total ÷ the count; NaN where that is 0."""
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

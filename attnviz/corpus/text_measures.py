@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float32, Float64, Int64, Shaped
 from torch import Tensor
 
 from attnviz.attention.capture import Capture
+from attnviz.corpus.tally import mean_of
 from attnviz.metrics.measures import SHARES, Share, share_keys
 from attnviz.metrics.over_texts import CONTENT, SHUFFLES, shuffled_words
 from attnviz.metrics.patterns import counted_queries
@@ -140,7 +141,7 @@ class PatternCells:
         text, place = np.divmod(flat % (n_text * n_query * n_key), n_query * n_key)
         share = 1 / seen.sum(dim=-1).numpy().ravel()[row % (n_text * n_query)]
         even = _sums(share, starts).reshape(n_column, n_text)[:N_SHARE]
-        return cls(visible, place, text, starts, n_row, _mean(even, n_row[:N_SHARE]).T)
+        return cls(visible, place, text, starts, n_row, mean_of(even, n_row[:N_SHARE]).T)
 
     def shares(
         self, weights: Float32[Tensor, "text head query key"]
@@ -153,7 +154,7 @@ class PatternCells:
             _sums(flat[first + head * n_query * n_key], self.starts).reshape(-1, n_text)
             for head in range(n_head)
         ]
-        return _mean(np.stack(total), self.n_row).transpose(2, 0, 1)
+        return mean_of(np.stack(total), self.n_row).transpose(2, 0, 1)
 
 
 def measured(
@@ -170,7 +171,7 @@ def measured(
     n_asks = batch.asks.sum(dim=-1).numpy()[:, None, None]
     by_shuffle = shares[..., N_SHARE:].reshape(*shares.shape[:-1], SHUFFLES, N_CONTENT)
     return CallMeasures(
-        values=np.concatenate([shares[..., :N_SHARE], _mean(further, n_asks)], axis=-1),
+        values=np.concatenate([shares[..., :N_SHARE], mean_of(further, n_asks)], axis=-1),
         other_words=_known_mean(by_shuffle),
         even=cells.even,
         peak=peak,
@@ -191,19 +192,12 @@ def _sums(
     return sums
 
 
-def _mean(
-    total: Float64[np.ndarray, "*of"], count: Int64[np.ndarray, "*#of"]
-) -> Float64[np.ndarray, "*of"]:
-    """The total ÷ the count; NaN where that is 0."""
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
 def _known_mean(
     values: Float64[np.ndarray, "text head shuffle content"],
 ) -> Float64[np.ndarray, "text head content"]:
     """The mean over the shuffles that have the pattern; NaN where none has."""
     known = ~np.isnan(values)
-    return _mean(np.where(known, values, 0.0).sum(axis=-2), known.sum(axis=-2))
+    return mean_of(np.where(known, values, 0.0).sum(axis=-2), known.sum(axis=-2))
 
 
 assert MEASURES == (*SHARES, "entropy", "distance", "peak")

@@ -23,7 +23,6 @@ from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.outputs.classes import FEWEST, MULTI_LABEL, class_names
 from attnviz.experiment.outputs.similarity import pooled
 from attnviz.experiment.readouts import Read
-from attnviz.experiment.text_vectors import text_vector
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
@@ -200,7 +199,7 @@ def _cosines(prepared: CleanRun, others: tuple[str, ...]) -> AnswerReader:
     """The cosine to the text's own vector without changes, and to each of some other texts."""
     attended = prepared.attended  # an answer, which keeps `read`, does not keep the run
     own = pooled(prepared.clean["last_hidden_state"].float(), attended)
-    known = torch.cat([own, *(text_vector(prepared, other) for other in others)])
+    known = torch.cat([own, *(prepared.vector_of(other) for other in others)])
 
     def read(output: Any) -> Tensor:
         hidden: Tensor = output["last_hidden_state"].float()

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
@@ -32,12 +32,14 @@ from attnviz.experiment.answer_measures import (
     NextToken,
     Target,
 )
+from attnviz.experiment.outputs.similarity import pooled
 from attnviz.models import architecture
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 from attnviz.types import Site
 
 Result = TypeVar("Result")
+MAX_VECTORS = 32  # the same few sentences stand beside every text
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class CleanRun:
 
     `options` are keyword arguments of the pass that are no input. What `once` has computed is kept
     with the run, and shared with runs of the same pass that have another measure. `vectors` has
-    those of other texts by their text (`text_vectors`): who runs one model on many texts, and
+    those of other texts by their text (`vector_of`): who runs one model on many texts, and
     changes nothing in it, gives the runs the same. Without a measure, how far an output's answer
     has `moved` is measured where that was asked for.
     """
@@ -117,6 +119,21 @@ class CleanRun:
         hidden = self.clean.get("last_hidden_state")
         shape = hidden.shape[:2] if isinstance(hidden, Tensor) else (1, self.n_token)
         return torch.ones(shape, dtype=torch.bool, device=self.lm.key.device)
+
+    def vector_of(self, text: str) -> Float[Tensor, "row d_model"]:
+        """The mean of the last hidden states of another text, scaled to length 1; one row.
+
+        Raises what `attnviz.capture` raises for a text that the model cannot read.
+        """
+        with self.lm.lock:
+            vector = self.vectors.get(text)
+            if vector is None:
+                run = prepare_request(self.lm, Request.of(text))
+                vector = pooled(run.clean["last_hidden_state"].float(), run.attended)
+                self.vectors[text] = vector
+                while len(self.vectors) > MAX_VECTORS:
+                    del self.vectors[next(iter(self.vectors))]
+        return vector
 
     def repeated(self, n: int) -> dict[str, Any]:
         """The inputs in n equal rows; what was one tensor under several names stays one."""

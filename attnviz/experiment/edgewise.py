@@ -25,7 +25,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.errors import UnsupportedAttention
 from attnviz.experiment.components import Naming, site_of
 from attnviz.experiment.dataflow.operations import aten
-from attnviz.experiment.dataflow.stream import replay, replay_all, states, writer_of
+from attnviz.experiment.dataflow.stream import replay, replay_all, start_of, states, writer_of
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.paths import SIDES, FedSide, by_head, patterns
 from attnviz.experiment.traced_run import TracedRun
@@ -229,20 +229,12 @@ def edgewise(run: TracedRun, output: str) -> Edgewise:
             raise _refused(run, f"{call.module} attends in windows or with code of its own")
         if "out" not in call.projections:
             raise _refused(run, f"it is not known which layer {call.module} writes with")
-    start = _start(run, sums[0])
+    start = start_of(sums[0])
     steps = []
     for before, state in zip((start, *sums), sums, strict=False):
         steps.append(_step(run, before, state))
     senders, receivers = _names(run, steps, sums)
     return Edgewise(run, start, tuple(steps), sums[-1], answer, senders, receivers)
-
-
-def _start(run: TracedRun, first: Value) -> Value:
-    """The sum of the embeddings: the operand of the first sum that was made first."""
-    made_by = first.made_by
-    assert made_by is not None, "a state is a sum"
-    operands = [made_by.value(term) for term in made_by.args[:2]]
-    return min(operands, key=lambda term: -1 if term.made_by is None else term.made_by.position)
 
 
 def _step(run: TracedRun, before: Value, state: Value) -> Step:

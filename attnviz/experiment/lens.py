@@ -18,8 +18,7 @@ from torch import Tensor
 from attnviz.errors import BadInput
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Naming
-from attnviz.experiment.dataflow.rules import joins_activations
-from attnviz.experiment.dataflow.stream import replay, states, writer_of
+from attnviz.experiment.dataflow.stream import replay, start_of, states, writer_of
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.traced_run import TracedRun, traced_run
@@ -115,15 +114,7 @@ def read_states(run: TracedRun, logits: Value) -> Iterator[tuple[str, Tensor]]:
     naming, stream = Naming(run), states(logits)
     written = [state for state in stream if writer_of(state) is not None]
     with torch.no_grad():
-        for state in (_start(written[0]), *written):
+        for state in (start_of(written[0]), *written):
             writer = writer_of(state) if state in written else None
             name = EMBEDDINGS if writer is None else naming.layer_name(writer)
             yield name, replay(run.trace, stream[-1], state.tensor, logits)
-
-
-def _start(first: Value) -> Value:
-    """The sum of the embeddings, to which the first layer that writes into the stream adds."""
-    made_by = first.made_by
-    assert made_by is not None and joins_activations(made_by), "a state is a sum"
-    terms = [made_by.value(term) for term in made_by.args[:2]]
-    return min(terms, key=lambda term: 0 if term.made_by is None else term.made_by.position)

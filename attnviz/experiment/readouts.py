@@ -28,7 +28,6 @@ from attnviz.experiment.answer_measures import (
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.outputs.similarity import MIN_NORM, pooled
-from attnviz.experiment.text_vectors import text_vector
 from attnviz.models.loaded_model import LoadedModel
 
 CENTRED = "the logit minus the mean of all"
@@ -191,7 +190,7 @@ def _cosine(prepared: CleanRun, on: Cosine) -> Readout:
     if on.to is None:
         other = pooled(prepared.clean["last_hidden_state"].float(), attended)
     else:
-        other = text_vector(prepared, on.to)
+        other = prepared.vector_of(on.to)
 
     def read(output: Any) -> Tensor:
         hidden: Tensor = output["last_hidden_state"].float()

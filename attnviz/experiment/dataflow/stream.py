@@ -82,6 +82,14 @@ def writer_of(state: Value) -> Operation | None:
     return None
 
 
+def start_of(first: Value) -> Value:
+    """The sum of the embeddings: what was there before, of the two that the first state adds."""
+    made_by = first.made_by
+    assert made_by is not None and joins_activations(made_by), "a state is a sum"
+    terms = [made_by.value(term) for term in made_by.args[:2]]
+    return min(terms, key=lambda term: -1 if term.made_by is None else term.made_by.position)
+
+
 def replay(trace: Trace, start: Value, new: Tensor, end: Value) -> Tensor:
     """`end` computed again with another tensor in place of `start`, nothing frozen."""
     return replay_all(trace, start, new, (end,))[0]

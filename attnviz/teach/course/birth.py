@@ -236,8 +236,7 @@ def _curve(model: str) -> dict[str, Float64[np.ndarray, "point"]]:
     """The figures measured every few steps while an embedded model was trained."""
     folder = embedded_folder(model)
     assert folder is not None, "the model is embedded"
-    rows = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
-    return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
+    return _columns(folder / "curve.json")
 
 
 def _crossing(curve: dict[str, Float64[np.ndarray, "point"]]) -> float:
@@ -323,8 +322,12 @@ def _of_trainings(*names: str) -> Chart:
 @cache
 def births() -> dict[str, Float64[np.ndarray, "training"]]:
     """The rows of `scripts.measure_births`, trainings from many seeds; NaN for never."""
-    source = Path(__file__).with_name("births.json").read_text(encoding="utf-8")
-    rows = json.loads(source)
+    return _columns(Path(__file__).with_name("births.json"))
+
+
+def _columns(path: Path) -> dict[str, Float64[np.ndarray, "row"]]:
+    """The columns of rows that are stored in JSON."""
+    rows = json.loads(path.read_text(encoding="utf-8"))
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
 
 

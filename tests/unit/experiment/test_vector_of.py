@@ -1,4 +1,4 @@
-"""`text_vectors`: the vector of a text that others are compared with, run once for many runs."""
+"""`vector_of`: the vector of a text that others are compared with, run once for many runs."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import torch
 
 import attnviz
 from attnviz.capture.request import Request
-from attnviz.experiment import changed_run, text_vectors
+from attnviz.experiment import changed_run, clean_run
 from attnviz.experiment.answers import answer_of
 from attnviz.experiment.clean_run import CleanRun, prepare_request
 from attnviz.models.loaded_model import LoadedModel
@@ -39,7 +39,7 @@ def run_of(lm: LoadedModel, text: str) -> CleanRun:
 
 
 def test_the_vector_is_that_of_the_text_alone(lm: LoadedModel) -> None:
-    found = text_vectors.text_vector(run_of(lm, "The cat saw a dog."), OTHER)
+    found = run_of(lm, "The cat saw a dog.").vector_of(OTHER)
     hidden = run_of(lm, OTHER).clean["last_hidden_state"][0]
     mean = hidden.mean(0)
     torch.testing.assert_close(found[0], mean / mean.norm(), atol=1e-6, rtol=1e-5)
@@ -60,10 +60,10 @@ def test_runs_with_the_same_vectors_run_the_other_text_once(
 
 
 def test_few_vectors_are_kept(lm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_vectors, "MAX_VECTORS", 2)
+    monkeypatch.setattr(clean_run, "MAX_VECTORS", 2)
     run = run_of(lm, "The cat saw a dog.")
     for text in ("One.", "Two.", "Three."):
-        text_vectors.text_vector(run, text)
+        run.vector_of(text)
     assert [*run.vectors] == ["Two.", "Three."]
 
 
