@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
 from attnviz.app.server import answer_runs, jobs, page_queue
 from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.edge import streamlit_patches
@@ -86,12 +85,6 @@ def may_measure_heads(shown: PageContext, key: str, to: Off) -> bool:
     if current.view().switches.effects or answer_runs.has_begun(f"{EFFECTS} {key} {to}"):
         return True
     return shown.captured.name in REGISTRY and _is_free()
-
-
-def ask_for_effects(fragment: str) -> None:
-    """Have the heads of a slow model measured, here and in the room Change."""
-    current.take({"effects": True})
-    renew(fragment)
 
 
 def _is_free() -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import take_chosen
 from attnviz.app.frame import fragments, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
@@ -103,8 +104,8 @@ def _measure_choice(lang: Language, name: str, chosen: Measure) -> None:
         MEASURES,
         key=widgets.showing(f"{name}.{lang}", chosen),
         format_func=lambda measure: text(lang, f"measure.{measure}"),
-        on_change=_take_measure,
-        args=(name, f"{name}.{lang}"),
+        on_change=take_chosen,
+        args=(name, f"{name}.{lang}", FRAGMENT),
         width=260,
     )
 
@@ -128,12 +129,6 @@ def _others(survey: "Survey") -> list[str]:
 
 def _match_widget(lang: Language, survey: "Survey") -> str:
     return f"match.{lang}.{survey.model.id}"
-
-
-def _take_measure(name: str, widget: str) -> None:
-    value, _ = address.checked(name, widgets.value(widget))
-    if value is not None:
-        current.take({name: value})
 
 
 def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew, renew_links
+from attnviz.app.bar.navigation import renew_links, take_chosen
 from attnviz.app.frame import measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -42,7 +42,8 @@ def show(shown: PageContext) -> None:
     st.toggle(
         text(lang, "cut_out.show"),
         key=widgets.showing("circuit.cut_out", current.view().circuit.cut_out),
-        on_change=_take_switch,
+        on_change=take_chosen,
+        args=("cut_out", "circuit.cut_out", FRAGMENT),
     )
     if not current.view().circuit.cut_out:
         return
@@ -73,12 +74,10 @@ def _example(lang: Language) -> None:
         st.button(
             openings.leading_to(lang, text(lang, "cut_out.example"), MODEL),
             key=widgets.key("circuit.cut_out_example"),
-            on_click=_open_example,
+            on_click=current.open_model_on,
+            args=(MODEL, MARY),
+            kwargs={"text_b": JOHN, "arrow": "", "least": "", "kept": None, "cut_out": True},
         )
-
-
-def _open_example() -> None:
-    current.open_model_on(MODEL, MARY, text_b=JOHN, arrow="", least="", kept=None, cut_out=True)
 
 
 def _other_text(lang: Language) -> None:
@@ -87,18 +86,9 @@ def _other_text(lang: Language) -> None:
         key=widgets.showing("circuit.other", current.view().right.text),
         max_chars=address.MAX_CHARS["text"],
         help=text(lang, "cut_out.other_help"),
-        on_change=_take_other,
+        on_change=take_chosen,
+        args=("text_b", "circuit.other", FRAGMENT),
     )
-
-
-def _take_other() -> None:
-    current.take({"text_b": address.cleaned("text_b", widgets.value("circuit.other"))})
-    renew(FRAGMENT)
-
-
-def _take_switch() -> None:
-    current.take({"cut_out": bool(widgets.value("circuit.cut_out"))})
-    renew(FRAGMENT)
 
 
 def _measured(shown: PageContext, left: Answering, right: Answering, other: str) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
+from attnviz.app.bar.navigation import renew, take_chosen
 from attnviz.app.frame import fragments
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
@@ -57,7 +57,8 @@ def ask(shown: PageContext, grows: bool) -> None:
             text(lang, "links.title"),
             key=widgets.showing("links", current.view().inside.links),
             help=text(lang, "links.help"),
-            on_change=_take_ask,
+            on_change=take_chosen,
+            args=("links", "links", FRAGMENT),
         )
         if not current.view().inside.links:
             return
@@ -158,11 +159,6 @@ def _choice(shown: PageContext, patterns: dict[str, Cells], cells: Cells) -> Non
         on_change=_take_pattern,
         args=(lang,),
     )
-
-
-def _take_ask() -> None:
-    current.take({"links": bool(widgets.value("links"))})
-    renew(FRAGMENT)
 
 
 def _take_drawn() -> None:

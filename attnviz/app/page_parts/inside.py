@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
+from attnviz.app.bar.navigation import take_chosen
 from attnviz.app.frame import run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -45,7 +45,8 @@ def _inside(shown: PageContext) -> None:
             st.toggle(
                 text(lang, f"inside.show_{name}"),
                 key=widgets.showing(f"inside.{name}", on),
-                on_change=_take,
+                on_change=take_chosen,
+                args=(name, f"inside.{name}", FRAGMENT),
             )
     if not (options.edges or options.why):
         return
@@ -60,12 +61,6 @@ def _inside(shown: PageContext) -> None:
             _edges(shown, answered, f"{shown.captured.key} {request.key}")
         if options.why:
             _why(shown, answered, f"{shown.captured.key} {request.key}")
-
-
-def _take() -> None:
-    """A switch of this fragment; the links are renewed."""
-    current.take({name: bool(widgets.value(f"inside.{name}")) for name in ("edges", "why")})
-    renew(FRAGMENT)
 
 
 def _head(shown: PageContext) -> "Site":

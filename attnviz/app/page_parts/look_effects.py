@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar.navigation import take_asked
 from attnviz.app.frame import forbidden_look, fragments, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -60,7 +61,7 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
             answered = None
     if answered is None:
         ask, key = text(shown.lang, "effects.ask"), widgets.key("effects.ask")
-        st.button(ask, key=key, on_click=measurement.ask_for_effects, args=(FRAGMENT,))
+        st.button(ask, key=key, on_click=take_asked, args=("effects", FRAGMENT))
         return
     effects = None
     # what nobody asked for is not there where it cannot be measured: the room Change says why

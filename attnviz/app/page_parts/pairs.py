@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
+from attnviz.app.bar.navigation import take_asked, take_chosen
 from attnviz.app.frame import measurement, run_again, view_code
 from attnviz.app.host.draw import draw
 from attnviz.app.server.jobs import Job
@@ -62,8 +62,8 @@ def show(shown: PageContext) -> None:
             st.info(text(lang, "pairs.none"))
             return
         if loaded.name not in REGISTRY and not current.view().pairs.run:
-            count = text(lang, "pairs.run", n=len(pairs))
-            st.button(count, key=widgets.key("pairs.run"), on_click=_take, args=("pairs",))
+            label, key = text(lang, "pairs.run", n=len(pairs)), widgets.key("pairs.run")
+            st.button(label, key=key, on_click=take_asked, args=("pairs", FRAGMENT))
             return
         _measured(lang, loaded, pairs)
 
@@ -82,25 +82,16 @@ def _question(lang: Language) -> None:
             get_args(Ask),
             key=widgets.showing(f"ask.{lang}", choice.ask),
             format_func=lambda ask: text(lang, f"pairs.ask_{ask}"),
-            on_change=_take,
-            args=("ask", f"ask.{lang}"),
+            on_change=take_chosen,
+            args=("ask", f"ask.{lang}", FRAGMENT),
             width=480,
         )
         st.toggle(
             text(lang, "pairs.only_solved"),
             key=widgets.showing("solved", choice.solved),
-            on_change=_take,
-            args=("solved", "solved"),
+            on_change=take_chosen,
+            args=("solved", "solved", FRAGMENT),
         )
-
-
-def _take(name: str, widget: str = "") -> None:
-    """Take over a choice; the flag of a button is set."""
-    raw = widgets.value(widget) if widget else True
-    value, _ = address.checked(name, str(int(raw)) if isinstance(raw, bool) else raw)
-    if value is not None:
-        current.take({name: value})
-        renew(FRAGMENT)
 
 
 def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:

@@ -4,13 +4,12 @@ In: what is shown on either side. Out: a switch, and below it a table of heads f
 pattern or the values, with the strongest head's control in words.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
+from attnviz.app.bar.navigation import take_chosen
 from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import compare
@@ -19,7 +18,7 @@ from attnviz.app.server.answer_runs import Answering
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
-from attnviz.app.session.view import PATCH_STAGES, PatchingChoice
+from attnviz.app.session.view import PATCH_STAGES
 from attnviz.i18n import text
 from attnviz.pictures import table
 from attnviz.pictures.group.app_capture import PageContext
@@ -39,7 +38,8 @@ def show(left: PageContext, right: PageContext) -> None:
     st.toggle(
         text(lang, "patching.show"),
         key=widgets.showing("patching.patch", current.view().patching.shown),
-        on_change=_take_switch,
+        on_change=take_chosen,
+        args=("patch", "patching.patch", FRAGMENT),
     )
     if not current.view().patching.shown:
         return
@@ -83,25 +83,9 @@ def _choose_stage(shown: PageContext) -> None:
         PATCH_STAGES,
         key=widgets.showing(widget, current.view().patching.stage),
         format_func=names.__getitem__,
-        on_change=_take_stage,
-        args=(widget,),
+        on_change=take_chosen,
+        args=("stage", widget, FRAGMENT),
     )
-
-
-def _take_switch() -> None:
-    _take(replace(current.view().patching, shown=bool(widgets.value("patching.patch"))))
-
-
-def _take_stage(widget: str) -> None:
-    stage = widgets.value(widget)
-    if stage in PATCH_STAGES:
-        _take(replace(current.view().patching, stage=stage))
-
-
-def _take(patching: PatchingChoice) -> None:
-    """A choice of this fragment; the links are renewed."""
-    current.update(replace(current.view(), patching=patching))
-    renew(FRAGMENT)
 
 
 def _measured(left: Answering, right: Answering, measure: "AnswerMeasure", job: Job) -> "Patching":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION, renew
+from attnviz.app.bar.navigation import NAVIGATION, renew, take_asked
 from attnviz.app.frame import attention_choice, forbidden_look, measurement, run_again
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
@@ -294,8 +294,8 @@ def _measure_button(lang: Language) -> None:
     st.button(
         text(lang, "switchboard.measure"),
         key=widgets.key("switches.measure"),
-        on_click=measurement.ask_for_effects,
-        args=(FRAGMENT,),
+        on_click=take_asked,
+        args=("effects", FRAGMENT),
     )
 
 

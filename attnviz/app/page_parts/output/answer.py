@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew
+from attnviz.app.bar.navigation import renew, take_asked, take_chosen
 from attnviz.app.frame import attention_choice, measurement, run_again
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
@@ -105,7 +105,8 @@ def show_lens(shown: PageContext) -> None:
         st.button(
             text(lang, "inside.show_lens"),
             key=widgets.key("lens"),
-            on_click=_ask,
+            on_click=take_asked,  # a model that may be slow reads its states
+            args=("lens", FRAGMENT),
         )
         return
     with messages.guard(lang):
@@ -132,11 +133,6 @@ def _lens(captured: AppCapture, request: "Request") -> "Lens":
     from attnviz.experiment.run import Experiment
 
     return Experiment(answer_runs.clean_run(captured, request)).lens()
-
-
-def _ask() -> None:
-    """Have a model that may be slow read its states."""
-    current.take({"lens": True})
 
 
 def _take_guess(name: str) -> None:
@@ -194,7 +190,8 @@ def show_parts(shown: PageContext) -> None:
             st.toggle(
                 text(lang, f"{name}.show"),
                 key=widgets.showing(f"answer.{name}", on),
-                on_change=_take_shown,
+                on_change=take_chosen,
+                args=(name, f"answer.{name}", PARTS),
             )
     if not (shows.parts or shows.where):
         return
@@ -209,12 +206,6 @@ def show_parts(shown: PageContext) -> None:
             _parts(shown, answered, request)
         if shows.where:
             _where(shown, answered, key)
-
-
-def _take_shown() -> None:
-    """A switch of this fragment; the links are renewed."""
-    current.take({name: bool(widgets.value(f"answer.{name}")) for name in ("parts", "where")})
-    renew(PARTS)
 
 
 def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
