@@ -239,3 +239,31 @@ def test_the_squares_of_a_model_that_writes_hatch_what_it_may_not_see(
         assert not nothing & {*pixels(square, hidden)}
 
     eventually(is_hatched)
+
+
+# words that a drawn look goes through: of a point of a path each twentieth, those that it does not end at
+THROUGH = """(stage) => {
+    const paths = [...stage.querySelectorAll(".stage-arcs:not(.stage-through) path")];
+    const words = [...stage.querySelectorAll(".stage-token:not(.query, .key)")];
+    const boxes = words.map((word) => [word.textContent, word.getBoundingClientRect()]);
+    const sheet = stage.querySelector(".stage-sentence").getBoundingClientRect();
+    const points = paths.flatMap((path) => Array.from({ length: 21 }, (_, at) =>
+        path.getPointAtLength((at / 20) * path.getTotalLength())));
+    const inside = (point, { left, right, top, bottom }) => {
+        const [x, y] = [point.x + sheet.left, point.y + sheet.top];
+        return x > left && x < right && y > top && y < bottom;
+    };
+    const crossed = boxes.filter(([, box]) => points.some((point) => inside(point, box)));
+    return { looks: paths.length, crossed: crossed.map(([word]) => word) };
+}"""
+
+
+def test_on_a_phone_no_look_goes_through_words_of_another_line(look: OpenVisit) -> None:
+    page = look(lang="en", screen=(390, 844)).page
+    stage = page.locator(".stage")
+    expect_equal(lambda: stage.evaluate(THROUGH), {"looks": 3, "crossed": []})
+    page.locator(".stage-pill").first.click()  # where it looks instead, in both lines
+    expect_equal(lambda: stage.evaluate(THROUGH), {"looks": 7, "crossed": []})
+    wide = look(lang="en", screen=(1440, 900)).page.locator(".stage")
+    expect(wide).not_to_have_attribute("data-room", "1")
+    expect_equal(lambda: wide.evaluate(THROUGH), {"looks": 3, "crossed": []})

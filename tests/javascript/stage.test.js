@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arcBetween, swung, widthOf } from "#pictures/stage/arcs.js";
+import { arcAcross, arcBetween, swung, widthOf } from "#pictures/stage/arcs.js";
 import { onAxis } from "#pictures/stage/bars.js";
 import { percent } from "#pictures/stage/words.js";
 
@@ -25,6 +25,19 @@ test("arcBetween reaches its apex in the middle", () => {
   const [, start, bend] = /M100 (\d+)C100 (-?[\d.]+)/.exec(d) ?? [];
   assert.equal(Number(start), 200);
   assert.ok(Math.abs(0.25 * Number(start) + 0.75 * Number(bend) - 50) < 1e-9); // a cubic at a half
+});
+
+test("arcAcross stays in the room between two lines", () => {
+  const [upper, lower] = [
+    { x: 20, top: 0, bottom: 30 },
+    { x: 100, top: 103, bottom: 133 },
+  ];
+  const one = arcAcross(lower, upper, 6);
+  assert.deepEqual(one, arcAcross(upper, lower, 6));
+  assert.match(one.d, /^M106 100C106 .*,14 33$/);
+  const bends = [...one.d.matchAll(/(-?[\d.]+),/g)].map(([, y]) => Number(y)); // of a curve within its control points
+  assert.ok(bends.length === 2 && bends.every((y) => y > 30 && y < 103));
+  assert.deepEqual([one.x, one.y], [60, 66.5]);
 });
 
 test("widthOf grows with the weight", () => {

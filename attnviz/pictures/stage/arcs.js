@@ -3,7 +3,7 @@
 
 import { svg } from "../shared/svg.js";
 
-/** The middle of a word, its top edge. @typedef {{x: number, top: number}} Place */
+/** The middle of a word, its edges. @typedef {{x: number, top: number, bottom: number}} Place */
 /** @typedef {{d: string, x: number, y: number}} Arc */
 
 const WIDEST = 12;
@@ -28,6 +28,16 @@ export function arcBetween(
   const bend = (apex - end / 4) / 0.75; // a cubic's middle lies at a quarter of its ends and three of its bends
   const d = `M${x0} ${from.top - 3}C${x0} ${bend},${x1} ${bend},${x1} ${to.top - 3}`;
   return { d, x: (x0 + x1) / 2, y: apex };
+}
+
+/** A look between words of two lines, through the room between these: from the lower one's top to the upper one's bottom. */
+export function arcAcross(/** @type {Place} */ from, /** @type {Place} */ to, aside = 0) {
+  const [lower, upper] = from.top > to.top ? [from, to] : [to, from];
+  const [x0, x1] = [lower.x + aside, upper.x - aside];
+  const [y0, y1] = [lower.top - 3, upper.bottom + 3];
+  const bends = [0.2, 0.8].map((share) => y1 + share * (y0 - y1) + 2.5 * aside); // parted in the middle
+  const d = `M${x0} ${y0}C${x0} ${bends[0]},${x1} ${bends[1]},${x1} ${y1}`;
+  return { d, x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
 }
 
 /**

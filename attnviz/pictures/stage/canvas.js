@@ -19,7 +19,7 @@ import {
 import { fill, headName } from "../shared/fmt.js";
 import { readSelection } from "../shared/selection.js";
 import { makeAtlas, stampHead } from "../shared/thumbs.js";
-import { arcBetween, arcNode, swung, widthOf } from "./arcs.js";
+import { arcAcross, arcBetween, arcNode, swung, widthOf } from "./arcs.js";
 import { makeBars, onAxis } from "./bars.js";
 import { makeParts } from "./parts.js";
 import { elsewhere, lookName, printedMove, printedWeight, sayings, tokenName } from "./words.js";
@@ -50,6 +50,7 @@ const SHOW_AFTER_MS = 5000;
 const HANDS = ["pointermove", "pointerdown", "keydown", "wheel", "focusin"]; // who does something is shown nothing
 const SAME_WISH_MS = 1000; // who clicks on what has just been shown has not seen it yet
 const LINE_PX = 10; // words whose tops are further apart stand in different lines
+const ROOM_PX = 72; // between two lines of a phone, for the looks
 const FONTS = [20, 18, 16]; // the largest that leaves the sentence in one line
 const GROW = { duration: 600, easing: "ease-out", fill: /** @type {FillMode} */ ("backwards") };
 
@@ -358,9 +359,11 @@ function draw(/** @type {State} */ state, /** @type {boolean} */ moves) {
 
 /**
  * A sentence in one line has its looks above it. Where it does not fit beside the answer it stands over it; on a phone,
- * and where it is longer still, it has several lines.
+ * and where it is longer still, it has several lines. On a phone the looks then run in the room above the lower of their
+ * two lines, so that none goes through words.
  */
-function fitSentence(/** @type {State} */ { top, parts, tokens }) {
+function fitSentence(/** @type {State} */ state) {
+  const { top, parts, tokens } = state;
   const isNarrow = top.clientWidth < NARROW_PX;
   const last = parts.gap.hidden ? tokens[tokens.length - 1] : parts.gap;
   const isOneLine = (/** @type {number} */ px) => {
@@ -369,15 +372,37 @@ function fitSentence(/** @type {State} */ { top, parts, tokens }) {
   };
   setData(top, { stacked: null });
   parts.words.style.fontSize = "";
+  makeRoom(state, isNarrow);
   if (isNarrow || FONTS.some(isOneLine)) return;
   setData(top, { stacked: "1" });
   if (!FONTS.some(isOneLine)) parts.words.style.fontSize = "";
 }
 
+/** The room above a line of a phone, where a look ends in it that begins in another line, or both stand below the first. */
+function makeRoom(/** @type {State} */ { header, top, parts, tokens }, /** @type {boolean} */ isNarrow) {
+  const words = [...parts.words.children].filter((node) => node instanceof HTMLElement);
+  for (const word of words) word.style.marginTop = "";
+  setData(top, { room: null });
+  if (!isNarrow || !header) return;
+  const topOf = (/** @type {Element} */ node) => node.getBoundingClientRect().top;
+  const lower = Math.max(topOf(tokens[header.query]), topOf(tokens[header.key]));
+  if (lower - topOf(tokens[0]) <= LINE_PX) return;
+  const line = words.filter((word) => Math.abs(topOf(word) - lower) <= LINE_PX);
+  for (const word of line) word.style.marginTop = `${ROOM_PX}px`;
+  setData(top, { room: "1" });
+}
+
 /** Where a word stands on the sheet of the arcs. @returns {Place} */
 function placeOf(/** @type {State} */ { tokens, parts }, /** @type {number} */ at) {
   const [word, sheet] = [tokens[at].getBoundingClientRect(), parts.sentence.getBoundingClientRect()];
-  return { x: word.left - sheet.left + word.width / 2, top: word.top - sheet.top };
+  const [top, bottom] = [word.top - sheet.top, word.bottom - sheet.top];
+  return { x: word.left - sheet.left + word.width / 2, top, bottom };
+}
+
+/** A look on a phone whose sentence has several lines: across them, or in the room above its line. */
+function arcInRoom(/** @type {Place} */ from, /** @type {Place} */ to, /** @type {number} */ at, aside = 0) {
+  if (Math.abs(from.top - to.top) > LINE_PX) return arcAcross(from, to, aside);
+  return arcBetween(from, to, from.top - ROOM_PX + 12 + 16 * at, aside);
 }
 
 function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
@@ -387,11 +412,12 @@ function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
   const [from, to] = [placeOf(state, header.query), placeOf(state, header.key)];
   const isNarrow = top.clientWidth < NARROW_PX;
   const highest = Math.min(from.top, to.top);
-  setBand(state, highest, Math.max(from.top, to.top));
+  setBand(state, from, to);
   const step = isNarrow ? (highest - 30) / Math.max(1, shown.length) : NEXT_APEX;
   const arcs = shown.flatMap(({ number, weight }, at) => {
     const apex = (isNarrow ? 14 : FIRST_APEX) + step * at;
-    const arc = arcBetween(from, to, apex, 6 * (at - (shown.length - 1) / 2));
+    const aside = 6 * (at - (shown.length - 1) / 2);
+    const arc = top.dataset.room ? arcInRoom(from, to, at, aside) : arcBetween(from, to, apex, aside);
     pills[at].style.left = isNarrow ? "" : `${arc.x}px`;
     pills[at].style.top = isNarrow ? "" : `${arc.y}px`;
     if (number !== forbidden) return [arcNode(arc, forbidden === null ? "looks" : "other", widthOf(weight))];
@@ -404,8 +430,17 @@ function drawArcs(/** @type {State} */ state, /** @type {boolean} */ isMoving) {
   parts.through.replaceChildren(...[...crossing].map((path) => path.cloneNode()));
 }
 
-/** Where an arc goes behind the words of a line on its way to the next one, it is a dotted line. */
-function setBand(/** @type {State} */ { top, parts }, /** @type {number} */ from, /** @type {number} */ to) {
+/** Where an arc goes behind the words of a line on its way to another one, it is a dotted line. */
+function setBand(/** @type {State} */ state, /** @type {Place} */ one, /** @type {Place} */ other) {
+  const { top, parts, tokens } = state;
+  let [from, to] = [Math.min(one.top, other.top), Math.max(one.top, other.top)];
+  if (top.dataset.room) {
+    const between = tokens
+      .map((_, at) => placeOf(state, at))
+      .filter(({ top: y }) => y > from + LINE_PX && y < to - LINE_PX);
+    from = Math.min(to, ...between.map(({ top: y }) => y));
+    to = Math.max(from, ...between.map(({ bottom }) => bottom));
+  }
   setData(top, { lines: to - from > LINE_PX ? "1" : null });
   parts.sentence.style.setProperty("--stage-band-from", `${from}px`);
   parts.sentence.style.setProperty("--stage-band-to", `${to}px`);
@@ -433,7 +468,9 @@ function swungArcs(/** @type {State} */ state, /** @type {Place} */ from, /** @t
   return found.flatMap(({ at, weight }, rank) => {
     const to = placeOf(state, at);
     const rise = 24 + Math.abs(from.x - to.x) * (isNarrow ? 0.12 : 0.14);
-    const arc = arcBetween(from, to, Math.max(14, Math.min(from.top, to.top) - rise), 2);
+    const arc = top.dataset.room
+      ? arcInRoom(from, to, rank + 1, 2)
+      : arcBetween(from, to, Math.max(14, Math.min(from.top, to.top) - rise), 2);
     const path = arcNode(arc, "swung", widthOf(weight));
     if (isMoving)
       path.animate(
