@@ -210,3 +210,14 @@ def test_on_a_phone_the_word_that_asks_stays_whole_beside_the_answer_of_a_change
         assert word and line and word["x"] + word["width"] <= line["x"] + line["width"] + 1
 
     eventually(check)
+
+
+@pytest.mark.parametrize(("width", "shown"), [(1440, True), (390, False)])
+def test_the_buttons_of_the_line_say_what_they_do_where_there_is_room(
+    visit: OpenVisit, width: int, shown: bool
+) -> None:
+    page = visit("overview", screen=(width, 844), lang="en", model="minilm").page
+    for name, word in (("Edit: Text", "Edit"), ("Examples", "Examples")):
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_have_attribute("title", name)
+        expect(button.get_by_text(word, exact=True)).to_be_visible(visible=shown)

@@ -346,3 +346,22 @@ def test_paths_lie_over_the_switches_and_the_answer_below_them(visit: OpenVisit)
     page.get_by_role("button", name="Paths between heads").click()
     opened.wait_for_parameters(paths=None, answer="1")
     expect(arrows).to_have_count(0)
+
+
+# the distance from each row of bars to the row before it, and from its name to its own track
+ROWS = """(rows) => rows.slice(1).map((row, at) => {
+    const [name, track] = [".av-bar-name", ".av-bar-track"].map((one) => row.querySelector(one));
+    const before = rows[at].getBoundingClientRect();
+    const gap = name.getBoundingClientRect().top - before.bottom;
+    return Math.min(gap, track.getBoundingClientRect().top - name.getBoundingClientRect().bottom);
+})"""
+
+
+def test_on_a_phone_the_sentences_of_cosines_stand_over_their_bars(visit: OpenVisit) -> None:
+    page = visit("switches", screen=(390, 844), lang="en", model="minilm").page
+    rows = page.locator(".av-switches-sentences .av-bar")
+    expect(rows).to_have_count(4)
+    expect_true(lambda: min(rows.evaluate_all(ROWS)) >= 0)
+    now = page.locator(".av-switches-now")
+    height = "(now) => now.getBoundingClientRect().height"
+    expect_true(lambda: 100 < now.evaluate(height) < 190)  # the board has the rest

@@ -24,7 +24,8 @@ const FEW_PX = 300; // of a line with room for a few tokens
 export function buildPiece(piece, strings) {
   const chips = cueScroll(el("div", { class: "av-chips strip-chips", role: "group" }));
   const field = el("textarea", { class: "strip-field", rows: 1, spellcheck: "false", dir: "auto" });
-  const pencil = el("button", { class: "strip-button", type: "button", tabIndex: -1 }, "✎");
+  const word = el("span", { class: "strip-button-word" }, strings.edit_word);
+  const pencil = el("button", { class: "strip-button", type: "button", tabIndex: -1 }, "✎", word);
   pencil.title = fill(strings.edit, { what: piece.label });
   pencil.setAttribute("aria-label", pencil.title);
   const node = el("div", { class: "strip-piece", dataset: { name: piece.name } }, field, pencil, chips);
@@ -115,7 +116,8 @@ export function buildExamples({ examples, strings }, onChoose) {
     popover: "auto",
     "aria-label": strings.examples,
   });
-  const button = el("button", { class: "strip-button", type: "button", "aria-haspopup": "menu" }, "▾");
+  const word = el("span", { class: "strip-button-word" }, strings.examples);
+  const button = el("button", { class: "strip-button", type: "button", "aria-haspopup": "menu" }, "▾", word);
   button.title = strings.examples;
   button.setAttribute("aria-label", strings.examples);
   const items = examples.map(({ text, hint }, i) =>

@@ -84,6 +84,7 @@ export interface Arrays {
 /** The texts of this canvas, and the shared ones. */
 export interface Strings extends SharedStrings {
   readonly edit: string;
+  readonly edit_word: string;
   readonly examples: string;
   readonly percent: string;
   readonly play: string;
