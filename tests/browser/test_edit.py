@@ -118,3 +118,17 @@ def test_nonsense_in_the_address_is_left_out(visit: OpenVisit) -> None:
     opened = visit("steps", text=TEXT, layer=LAYER, head=HEAD, edits="q.1=<b>")
     expect_data(opened.page.locator(".av.steps"), edits="0")
     expect(opened.page.get_by_text("edits", exact=False).first).to_be_visible()
+
+
+def test_what_an_edit_does_stands_beside_its_field(visit: OpenVisit) -> None:
+    """The sentence above the row is out of sight where numbers are edited."""
+    text = "When Mary and John went to the store, John gave a book to"
+    place = {"model": "stories", "text": text, "layer": 2, "head": 1, "query": 14, "key": 2}
+    page = visit("steps", **place, edits="masked.14.2=-inf").page
+    answer = page.locator(".edit-answer")
+    expect(answer).to_contain_text("the answer is no longer Mary (99.3% → 4.9%) but John (55.")
+    page.locator(".rows-head").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 600)
+    expect(answer).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Undo all edits").click()
+    expect(answer).to_be_hidden()

@@ -241,7 +241,7 @@ def test_the_squares_of_a_model_that_writes_hatch_what_it_may_not_see(
     eventually(is_hatched)
 
 
-# words that a drawn look goes through: of a point of a path each twentieth, those that it does not end at
+# the words that a drawn look goes through, by its points at each twentieth; not those of its ends
 THROUGH = """(stage) => {
     const paths = [...stage.querySelectorAll(".stage-arcs:not(.stage-through) path")];
     const words = [...stage.querySelectorAll(".stage-token:not(.query, .key)")];

@@ -55,6 +55,8 @@ def test_the_line_of_the_text_is_told_what_an_edit_makes_of_the_answer(visit: Vi
     word, share = header["answers"][2][1]
     assert (word,) == lm.labels_of([int(after.indices)]) != ("Mary",)
     assert share == pytest.approx(float(after.values), abs=1e-4)
+    (sentence,) = [one for one in said(app) if "**Mary**" in one]
+    assert header["edited"] == sentence.replace("**", "").replace("model's ", "")
 
 
 @pytest.mark.parametrize("page", ["steps", "masks"])

@@ -278,17 +278,11 @@ def _answer(
     changes = _changes(page, written, where)
     result = changed_numbers(run.prepared, run.reader.read, changes, control="directions")
     what = text(lang, f"edited.{page}", head=str(where))
-    sentence = answers.changed_sentence(
-        lang,
-        answered.run.prepared,
-        answered.run.reader,
-        result,
-        "edited",
-        quote=messages.plain,
-        what=what,
-    )
+    of = (lang, run.prepared, run.reader, result)
+    sentence = answers.changed_sentence(*of, "edited", quote=messages.plain, what=what)
+    plain = answers.changed_sentence(*of, "switchboard", what=what)
     control = answers.control_sentence(lang, run.reader, result, "edited")
-    turned = told.of_edit(run.reader, where, result.before, result.after)
+    turned = told.of_edit(run.reader, where, result.before, result.after, plain)
     return EditedAnswer(sentence, control, turned)
 
 

@@ -36,7 +36,7 @@ class EffectsView:
     much the largest is, `most`. `cell` is the query and the key of the look that is forbidden, None
     where the whole head is taken away. `before` and `answers[layer][head]` are the likeliest
     answers with their probabilities where a look is forbidden or a head edited, "" where none is a
-    choice.
+    choice. `edited` says what an edit by hand makes of the answer, "" where there is none.
     """
 
     capture: str
@@ -49,6 +49,7 @@ class EffectsView:
     cell: tuple[int, int] | None = None
     before: tuple[str, float] = ("", 0.0)
     answers: tuple[tuple[tuple[str, float], ...], ...] = ()
+    edited: str = ""
 
 
 CANVAS = Canvas("effects", (EffectsView,))
@@ -140,8 +141,9 @@ def of_edit(
     head: Site,
     before: Float64[np.ndarray, " n"],
     after: Float64[np.ndarray, " n"],
+    sentence: str,
 ) -> EffectsView:
-    """The answer with a head edited by hand, for the line of the text alone."""
+    """The answer with a head edited by hand, for the line of the text and the field of the edit."""
     assert head.head is not None, "one head"
     said = [(answer.name(int(row.argmax())).strip(), float(row.max())) for row in (before, after)]
     if not (answer.is_probability and answer.exclusive):
@@ -150,7 +152,7 @@ def of_edit(
     layers = ((),) * head.layer + ((nothing,) * head.head + (said[1],),)
     empty = np.full((head.layer + 1, head.head + 1), np.nan, np.float32)
     sentences = (("",) * (head.head + 1),) * (head.layer + 1)
-    return EffectsView("", empty, 0.0, 0.0, 0.0, sentences, "", None, said[0], layers)
+    return EffectsView("", empty, 0.0, 0.0, 0.0, sentences, "", None, said[0], layers, sentence)
 
 
 def _what(answer: "AnswerReader") -> str:

@@ -18,7 +18,10 @@ export default function effects(/** @type {Host} */ { address, channel }) {
   let shown = null;
   let place = readSelection(address);
   const tell = () => known && channel.post({ effects: known });
-  const tellTurned = () => channel.post({ turned: shown && turnedAt(shown, place) });
+  const tellTurned = () => {
+    channel.post({ turned: shown && turnedAt(shown, place) });
+    channel.post({ edited: shown?.edited ?? "" });
+  };
   const stop = channel.listen((message) => {
     if ("wants" in message && message.wants === "effects") tell();
     if ("wants" in message && message.wants === "turned") tellTurned();
@@ -39,6 +42,7 @@ export default function effects(/** @type {Host} */ { address, channel }) {
     destroy() {
       stop();
       channel.post({ turned: null });
+      channel.post({ edited: "" });
     },
   };
 }

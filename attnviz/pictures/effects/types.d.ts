@@ -10,7 +10,8 @@ import type { SharedStrings } from "../shared/heads.js";
  * beside its control, `legend` what is measured and how much the largest is, `most`. `cell` is the query and
  * the key of the look that is forbidden, None where the whole head is taken away. `before` and
  * `answers[layer][head]` are the likeliest answers with their probabilities where a look is forbidden or a
- * head edited, "" where none is a choice.
+ * head edited, "" where none is a choice. `edited` says what an edit by hand makes of the answer, "" where
+ * there is none.
  */
 export interface Header {
   strings: Strings;
@@ -23,6 +24,7 @@ export interface Header {
   cell: [number, number] | null;
   before: [string, number];
   answers: [string, number][][];
+  edited: string;
 }
 
 export interface Arrays {

@@ -66,7 +66,7 @@ export interface Channel {
 
 /**
  * A change of the selection, what is told of all heads or the question for that, a square that grows, what was found, the
- * paths over the switches and what happens to one, what an answer has turned into, what other masks make of a head. Who cannot show a choice without the
+ * paths over the switches and what happens to one, what an answer has turned into, what an edit makes of it in words ("" for none), what other masks make of a head. Who cannot show a choice without the
  * server wants it to be told at once ("commit").
  */
 export type Message =
@@ -75,6 +75,7 @@ export type Message =
   | { readonly rest: Rest }
   | { readonly wants: "effects" | "rest" | "paths" | "turned" | "laid" | "commit" }
   | { readonly turned: Turned | null }
+  | { readonly edited: string }
   | { readonly laid: LaidMasks | null }
   | { readonly grow: Growth }
   | { readonly hits: Hits }

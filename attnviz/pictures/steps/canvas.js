@@ -12,7 +12,7 @@ import { pictureSource } from "../shared/picture.js";
 import { drawPicturePanel } from "../shared/picture_panel.js";
 import { clampSelection } from "../shared/selection.js";
 import { rowOf } from "./arithmetic.js";
-import { showEditBar } from "./edit_bar.js";
+import { showEditBar, showEditedAnswer } from "./edit_bar.js";
 import { arraysOf, readEdit, writtenEdits } from "./edits.js";
 import { drawArithmetic } from "./explain.js";
 import { STOP_OF } from "./faces.js";
@@ -56,6 +56,7 @@ export default function steps(/** @type {Host} */ host) {
   });
   const stop = watchSize(top, redraw);
   const deafen = host.channel.listen((message) => {
+    if ("edited" in message && state) showEditedAnswer(state.parts.edit, message.edited);
     if (!("laid" in message) || !state) return;
     state.laid = message.laid;
     showRail(state);
@@ -66,6 +67,7 @@ export default function steps(/** @type {Host} */ host) {
       else {
         state = begin({ host, top, committer }, data);
         host.channel.post({ wants: "laid" });
+        host.channel.post({ wants: "turned" });
       }
       showData(state);
     },

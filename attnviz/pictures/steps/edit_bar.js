@@ -3,7 +3,7 @@
 // list of what was changed.
 
 import { isolate } from "../shared/axes.js";
-import { el, setData, setText } from "../shared/dom.js";
+import { el, quotingNodes, setData, setText } from "../shared/dom.js";
 import { fill, fmtReal } from "../shared/fmt.js";
 import { beforeMask, valueAt } from "./arithmetic.js";
 import { before, MODES, valueOf, withEdit } from "./edits.js";
@@ -40,10 +40,11 @@ export function makeEditBar(now, actions) {
   const hint = el("p", { class: "hint" });
   const entry = el("div", { class: "edit-entry" }, where, set, block, blockRow, openRow);
   const chips = el("ul", { class: "edit-chips" });
+  const answer = el("p", { class: "edit-answer" });
   const reset = textButton("edit-reset", () => actions.edit([]));
   const modes = el("div", { class: "edit-modes", role: "radiogroup" });
   const tools = el("div", { class: "edit-tools" }, entry, modes, reset);
-  return { tools, where, input, set, block, blockRow, openRow, hint, entry, chips, reset, modes };
+  return { tools, where, input, set, block, blockRow, openRow, hint, entry, chips, answer, reset, modes };
 }
 
 /** Writes the bar anew: after data, choice or mode changed. */
@@ -60,6 +61,12 @@ export function showEditBar(/** @type {State} */ state, /** @type {Actions} */ a
   bar.modes.setAttribute("aria-label", strings.edit_modes);
   bar.modes.replaceChildren(...MODES.map((other) => modeButton(state, other, actions)));
   setData(top, { mode, edits: edits.length });
+}
+
+/** What the edits make of the model's answer; the page says it aloud where it stands in full. */
+export function showEditedAnswer(/** @type {EditBar} */ { answer }, /** @type {string} */ said) {
+  answer.hidden = !said;
+  answer.replaceChildren(...quotingNodes(said));
 }
 
 /** The field of the chosen entry. */

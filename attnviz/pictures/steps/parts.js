@@ -45,7 +45,7 @@ export function buildParts(now, actions) {
   const room = el("div", { class: "row-room" }, left, card, dock);
   const title = el("h2", { class: "rows-title" });
   const head = el("header", { class: "rows-head" }, title, edit.hint, clear);
-  const edits = el("div", { class: "av-dock edit-dock" }, edit.tools, edit.chips);
+  const edits = el("div", { class: "av-dock edit-dock" }, edit.tools, edit.chips, edit.answer);
   const nodes = [room, head, strip, legend, precision, edits, status];
   return {
     ...{
