@@ -26,7 +26,7 @@ from attnviz.corpus.tally import (
     ticket,
     upper_ends,
 )
-from attnviz.corpus.text_measures import CallMeasures, PatternCells, TextBatch, measured
+from attnviz.corpus.text_measures import CallMeasures, PatternCells, TextBatch, call_measures
 from attnviz.errors import BadInput
 
 Values = Float64[np.ndarray, "text head measure"]
@@ -58,7 +58,7 @@ class Count:
             weights.mul_(batch.asks[:, None, :, None])  # only these count, from here on
             if cells is None or not torch.equal(cells.visible, visible):
                 cells = PatternCells.of(visible, batch)
-            numbers_of_call = measured(weights, cells, batch)
+            numbers_of_call = call_measures(weights, cells, batch)
             _require_numbers(numbers_of_call, cap)
             values.append(numbers_of_call.values)
             heads_of_call = slice(int(starts[layer]), int(starts[layer + 1]))
@@ -66,7 +66,9 @@ class Count:
             _add_places(self._sums, heads_of_call, layer, weights, visible, batch)
             self._received.append(_received(weights, batch, heads_of_call, self.n_entry))
             self._pairs.append(_pairs(numbers_of_call, batch, heads_of_call, self.n_entry))
-        _add_corner_seen(self._sums, batch)
+        # of each cell of the corner, the texts that have it with a query that counts
+        seen = (batch.asks[:, :, None] & batch.real[:, None, :])[:, :CORNER, :CORNER].sum(dim=0)
+        self._sums.corner_seen[: seen.shape[0], : seen.shape[1]] += seen.numpy()
         n_token = int(batch.real.sum())
         self._sums = replace(
             self._sums,
@@ -148,12 +150,6 @@ def _add_places(
     corner = slice(0, CORNER)
     first = fixed(total[:, corner, corner].numpy())
     tally.corner[heads, : first.shape[1], : first.shape[2]] += first
-
-
-def _add_corner_seen(tally: SurveyTally, batch: TextBatch) -> None:
-    """Count for each cell of the corner the texts that have it, with a query that counts."""
-    cells = (batch.asks[:, :, None] & batch.real[:, None, :])[:, :CORNER, :CORNER].sum(dim=0)
-    tally.corner_seen[: cells.shape[0], : cells.shape[1]] += cells.numpy()
 
 
 def _received(

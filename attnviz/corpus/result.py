@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Float64, Int64, UInt64
+from jaxtyping import Float, Float32, Float64, Int64, UInt64
 
 from attnviz.corpus.tally import (
     BINS,
@@ -431,20 +431,19 @@ def matches(one: HeadNumbers, other: HeadNumbers) -> tuple[HeadMatch, ...]:
 
 
 def _apart(one: HeadNumbers, other: HeadNumbers) -> Float64[np.ndarray, "head other_head"]:
-    """The root mean square difference between each pair of heads, in standard deviations."""
+    """The root mean square difference between each pair of heads, in standard deviations.
+
+    Of the weight, one half is for all measures together, one half for all distances.
+    """
     sides = [side.compared() for side in (one, other)]
     spread = np.concatenate(sides).std(axis=0)
-    left, right = (side[:, spread > 0] / spread[spread > 0] for side in sides)
-    weight = _weight(spread > 0)
-    return np.asarray(np.sqrt(((left[:, None] - right[None]) ** 2 * weight).sum(axis=-1)))
-
-
-def _weight(used: Bool[np.ndarray, " number"]) -> Float64[np.ndarray, " used"]:
-    """The weight of each number: one half for all measures together, one half for all distances."""
+    used = spread > 0
+    left, right = (side[:, used] / spread[used] for side in sides)
     is_measure = np.arange(len(used)) < len(MEASURES)
     parts = np.where(is_measure, 0.5 / max(1, used[is_measure].sum()), 0.0)
     parts += np.where(is_measure, 0.0, 0.5 / max(1, used[~is_measure].sum()))
-    return np.asarray(parts[used])
+    weight = parts[used]
+    return np.asarray(np.sqrt(((left[:, None] - right[None]) ** 2 * weight).sum(axis=-1)))
 
 
 def compact(survey: Survey) -> Survey:

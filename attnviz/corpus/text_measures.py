@@ -157,7 +157,7 @@ class PatternCells:
         return mean_of(np.stack(total), self.n_row).transpose(2, 0, 1)
 
 
-def measured(
+def call_measures(
     weights: Float32[Tensor, "text head query key"], cells: PatternCells, batch: TextBatch
 ) -> CallMeasures:
     """The measures of one call's heads; the weights of queries that do not count must be 0."""
@@ -170,9 +170,10 @@ def measured(
     further = np.stack([entropy, distance, peak.sum(axis=-1, dtype=np.float64)], axis=-1)
     n_asks = batch.asks.sum(dim=-1).numpy()[:, None, None]
     by_shuffle = shares[..., N_SHARE:].reshape(*shares.shape[:-1], SHUFFLES, N_CONTENT)
+    known = ~np.isnan(by_shuffle)  # the shuffles that have the pattern
     return CallMeasures(
         values=np.concatenate([shares[..., :N_SHARE], mean_of(further, n_asks)], axis=-1),
-        other_words=_known_mean(by_shuffle),
+        other_words=mean_of(np.where(known, by_shuffle, 0.0).sum(axis=-2), known.sum(axis=-2)),
         even=cells.even,
         peak=peak,
         peak_key=peak_key,
@@ -190,14 +191,6 @@ def _sums(
     if filled.any():
         sums[filled] = np.add.reduceat(values, starts[filled], dtype=kind)
     return sums
-
-
-def _known_mean(
-    values: Float64[np.ndarray, "text head shuffle content"],
-) -> Float64[np.ndarray, "text head content"]:
-    """The mean over the shuffles that have the pattern; NaN where none has."""
-    known = ~np.isnan(values)
-    return mean_of(np.where(known, values, 0.0).sum(axis=-2), known.sum(axis=-2))
 
 
 assert MEASURES == (*SHARES, "entropy", "distance", "peak")

@@ -43,7 +43,7 @@ from attnviz.models.loaded_model import LoadedModel
 from attnviz.types import Tokens
 
 BATCH_TOKENS = 512  # of a pass that is kept whole while it is read: 0.9 GiB of GPT-2 small
-Measured = tuple[str, AnswerMeasure]
+TextAndMeasure = tuple[str, AnswerMeasure]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class TextGroup:
 
 
 def groups_of(
-    lm: LoadedModel, texts: Sequence[Measured], cancel: threading.Event | None = None
+    lm: LoadedModel, texts: Sequence[TextAndMeasure], cancel: threading.Event | None = None
 ) -> tuple[TextGroup, ...]:
     """The groups of some texts, the shortest first, each run once without changes.
 
@@ -158,7 +158,7 @@ def numbered(place: int) -> Iterator[None]:
         raise type(error)(f"text {place}: {error}", code=error.code, **details) from error
 
 
-def _request(texts: Sequence[Measured]) -> Request:
+def _request(texts: Sequence[TextAndMeasure]) -> Request:
     targets = [as_target(on, None) for _, on in texts]
     known = [target for target in targets if isinstance(target, str)]
     return Request.of([text for text, _ in texts], target=known or None)
@@ -167,7 +167,7 @@ def _request(texts: Sequence[Measured]) -> Request:
 def _group(
     lm: LoadedModel,
     places: Sequence[int],
-    texts: Sequence[Measured],
+    texts: Sequence[TextAndMeasure],
     options: Mapping[str, Any],
     cancel: threading.Event | None,
 ) -> TextGroup:

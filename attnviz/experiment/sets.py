@@ -32,7 +32,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, 
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.direct import linear_number, linear_of
 from attnviz.experiment.effects import CORPUS_PART, ReplacementKind, replacement_of, sites_of
-from attnviz.experiment.groups import Measured, TextGroup, groups_of, numbered
+from attnviz.experiment.groups import TextAndMeasure, TextGroup, groups_of, numbered
 from attnviz.experiment.lens import read_states
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.patching import require_apart
@@ -283,7 +283,7 @@ def experiment_set(
     own, others = _texts(texts)
     measures = _measures(on, len(own))
     groups = groups_of(lm, list(zip(own, measures, strict=True)), cancel)
-    partners: list[Measured] = list(zip(others or (), measures, strict=others is not None))
+    partners: list[TextAndMeasure] = list(zip(others or (), measures, strict=others is not None))
     other_groups = groups_of(lm, partners, cancel) if others is not None else ()
     before = _numbers(groups, len(own))
     solved = {

@@ -26,7 +26,7 @@ from attnviz.attention.tolerance import rounding
 from attnviz.capture.changed.layout import layout_of
 from attnviz.errors import BadInput, UnsupportedAttention, require_index
 from attnviz.experiment.clean_run import CleanRun
-from attnviz.experiment.components import Component, Contribution, components
+from attnviz.experiment.components import Component, components
 from attnviz.experiment.dataflow.rules import Rules
 from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.effects import one_site
@@ -236,7 +236,10 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
     head = sides.head if side == "q" else inputs.kv_head(sides.head)
     columns = layer.columns(head, inputs.d_head)
     weight = layer.weight[:, columns].float()
-    contributions = _read_by(sides, layer)
+    value = value_read(sides.run, call, layer)
+    n_layer = 1 + max(recorded.layer for recorded in sides.run.calls)
+    rules = Rules(through_mlps=sides.through_mlps, apart=n_layer <= MAX_LAYERS_APART)
+    contributions = components(sides.run, value, rules)
     vectors = torch.stack([part.tensor[0] @ weight for part in contributions])
     names = [part.component for part in contributions]
     if layer.bias is not None:
@@ -246,15 +249,6 @@ def _side(sides: Sides, side: Side) -> tuple[list[Component], Tensor]:
     if layer.turned:
         return names, rotation_of(call, 0).rotated(side, vectors)
     return names, vectors * layer.factor
-
-
-def _read_by(sides: Sides, layer: Projection) -> list[Contribution]:
-    """The input of a projection, as components."""
-    run = sides.run
-    value = value_read(run, sides.call, layer)
-    n_layer = 1 + max(recorded.layer for recorded in run.calls)
-    apart = n_layer <= MAX_LAYERS_APART
-    return components(run, value, Rules(through_mlps=sides.through_mlps, apart=apart))
 
 
 def value_read(run: TracedRun, call: AttentionCall, layer: Projection) -> Value:

@@ -61,7 +61,11 @@ class Field:
         if not isinstance(self.value, dict):
             self.refuse("an object")
         before = f"{self.place}." if self.place else ""
-        return {name: Field(value, f"{before}{_plain(name)}") for name, value in self.value.items()}
+        # a name may be anything: a message shows its beginning in plain characters
+        return {
+            name: Field(value, f"{before}{ascii(name)[1:-1][:60]}")
+            for name, value in self.value.items()
+        }
 
     def rows(self, length: int | None = None) -> tuple["Field", ...]:
         """The values of a list, of this length where one is given."""
@@ -144,11 +148,6 @@ def _has_surrogates(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _plain(name: str) -> str:
-    """A name that a message can show: it may be anything that stands in the file."""
-    return ascii(name)[1:-1][:60]
 
 
 def finite(value: object) -> object:

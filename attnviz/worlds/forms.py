@@ -56,7 +56,9 @@ def contour(form: str, rng: np.random.Generator, *, drawn: bool) -> Points:
     points = _wobbled(_dense(corners), rng.uniform(0, 0.035), rng)
     stretch = rng.uniform(0.78, 1.0)
     points = points * (np.array([stretch, 1.0]) if rng.random() < 0.5 else [1.0, stretch])
-    points = points @ _turn(_angle(form, rng))
+    angle = _angle(form, rng)
+    turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+    points = points @ turn
     low, high = points.min(axis=0), points.max(axis=0)
     framed: Points = (points - (low + high) / 2) / (high - low).max() * 2
     return framed
@@ -67,10 +69,6 @@ def _angle(form: str, rng: np.random.Generator) -> float:
     quarter = math.pi / 4 if form == "cross" and rng.random() < 0.35 else 0.0
     half = math.pi if form == "triangle" and rng.random() < 0.2 else 0.0
     return quarter + half + rng.uniform(-0.35, 0.35) * (rng.random() < 0.7)
-
-
-def _turn(angle: float) -> Float64[np.ndarray, "2 2"]:
-    return np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
 
 
 def _circle(rng: np.random.Generator) -> Points:

@@ -19,7 +19,7 @@ from attnviz.corpus import shards
 from attnviz.corpus.result import Survey
 from attnviz.corpus.survey import survey_at_once
 from attnviz.corpus.tally import BINS, UPPER, WeightSums, upper_ends
-from attnviz.corpus.text_measures import PatternCells, TextBatch, measured
+from attnviz.corpus.text_measures import PatternCells, TextBatch, call_measures
 from attnviz.corpus.texts import pieces
 from attnviz.errors import Cancelled
 from attnviz.metrics.measures import SHARES
@@ -107,7 +107,7 @@ def test_planted_heads_have_their_roles_and_even_attention_has_its_chance() -> N
     previous[0, 0] = 1
     even = causal / causal.sum(dim=1, keepdim=True)
     weights = torch.stack([previous, even]).expand(3, -1, -1, -1)
-    numbers = measured(weights, PatternCells.of(causal.expand(3, -1, -1), batch), batch)
+    numbers = call_measures(weights, PatternCells.of(causal.expand(3, -1, -1), batch), batch)
     place = SHARES.index("previous")
     assert np.allclose(numbers.values[:, 0, place], 1)
     real = [int(row.sum()) for row in batch.real]

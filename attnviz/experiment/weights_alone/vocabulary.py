@@ -194,7 +194,8 @@ class Vocabulary:
         behind = [
             layer for layer in layers[layers.index(self.first) + 1 :] if _alike(layer, self.first)
         ]
-        reading = behind[0].values["v"] if behind else _unembedded(self.layers.run)
+        run = self.layers.run
+        reading = behind[0].values["v"] if behind else before_last_linear(_answer(run))
         heads = {id(layer.values["out"]) for layer in layers if "out" in layer.values}
 
         def stop(reached: Value) -> list[Leaf] | None:
@@ -225,11 +226,6 @@ def _alike(layer: Layer, first: Layer) -> bool:
 
 def _position(value: Value) -> int:
     return -1 if value.made_by is None else value.made_by.position
-
-
-def _unembedded(run: TracedRun) -> Value:
-    """The states that the last linear layer reads."""
-    return before_last_linear(_answer(run))
 
 
 def _answer(run: TracedRun) -> Value:

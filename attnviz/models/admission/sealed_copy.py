@@ -71,7 +71,9 @@ def seal(folder: Path, within: Sequence[Path] | None = None) -> Iterator[SealedF
             descriptor = _opened(weights, within)
             stack.callback(os.close, descriptor)
             n_bytes += os.fstat(descriptor).st_size
-            (copy / weights.name).symlink_to(_place_of(descriptor, weights))
+            # to the opened file itself where the system has a path for it
+            opened = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+            (copy / weights.name).symlink_to(opened if opened.exists() else weights.resolve())
         if (folder / files.INDEX).is_file():
             index = {"metadata": {}, "weight_map": files.weight_map(folder)}
             (copy / files.INDEX).write_text(json.dumps(index), encoding="utf-8")
@@ -128,12 +130,6 @@ def _opened(path: Path, within: Sequence[Path] | None) -> int:
         os.close(descriptor)
         raise _outside(path.name)
     return descriptor
-
-
-def _place_of(descriptor: int, path: Path) -> Path:
-    """A path that leads to the opened file itself where the system has one."""
-    place = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
-    return place if place.exists() else path.resolve()
 
 
 def _outside(name: str) -> ModelNotFound:

@@ -208,7 +208,10 @@ def _moment(inputs: CardInputs) -> Card:
     """
     name = MODELS[inputs.seed % len(MODELS)]
     curve = _curve(name)
-    steps, answer = curve["step"], _crossing(curve)
+    steps, induction = curve["step"], curve["induction"]
+    after = int(np.argmax(induction > HALF))
+    # on a straight line between the points around it
+    answer = float(np.interp(HALF, induction[after - 1 : after + 1], steps[after - 1 : after + 1]))
     held_out = Series("held_out_loss", steps, curve["held_out_loss"])
     losses = Chart(
         "step", "loss", (held_out, Series("loss", steps, curve["loss"])), marked_x=answer
@@ -217,7 +220,6 @@ def _moment(inputs: CardInputs) -> Card:
     heads = Chart(
         "step", "share", tuple(Series(name, steps, curve[name]) for name in names), marked_x=answer
     )
-    after = int(np.argmax(curve["induction"] > HALF))
     numbers: dict[str, float | int | str] = {
         "model": name,
         "last": int(steps[-1]),
@@ -237,13 +239,6 @@ def _curve(model: str) -> dict[str, Float64[np.ndarray, "point"]]:
     folder = embedded_folder(model)
     assert folder is not None, "the model is embedded"
     return _columns(folder / "curve.json")
-
-
-def _crossing(curve: dict[str, Float64[np.ndarray, "point"]]) -> float:
-    """The step at which the induction score passes one half, on a straight line between points."""
-    after = int(np.argmax(curve["induction"] > HALF))
-    points = slice(after - 1, after + 1)
-    return float(np.interp(HALF, curve["induction"][points], curve["step"][points]))
 
 
 def _step_numbers(

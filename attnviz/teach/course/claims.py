@@ -243,15 +243,9 @@ def word_effects(inputs: CardInputs, words: tuple[str, ...]) -> WordEffects:
     cap = inputs.capture(MODEL, texts, cut=True)
     assert cap.logits is not None, "a classifier has logits"
     margins = (cap.logits[:, 1] - cap.logits[:, 0]).double().numpy()
-    return WordEffects(
-        words, _weight_by_word(cap, words), float(margins[0]), margins[0] - margins[1:]
-    )
-
-
-def _weight_by_word(cap: Capture, words: tuple[str, ...]) -> Float64[np.ndarray, "word"]:
-    """The weight of [CLS] on each word: mean of the last layer's heads, sum of its tokens."""
-    from_cls = cap.weights(cap.n_layers - 1)[:, 0].mean(axis=0)
-    return np.array([from_cls[numbers].sum() for numbers in _tokens(cap, words)], dtype=np.float64)
+    from_cls = cap.weights(cap.n_layers - 1)[:, 0].mean(axis=0)  # the mean of its heads
+    weights = np.array([from_cls[numbers].sum() for numbers in _tokens(cap, words)], np.float64)
+    return WordEffects(words, weights, float(margins[0]), margins[0] - margins[1:])
 
 
 def _tokens(cap: Capture, words: tuple[str, ...]) -> list[list[int]]:

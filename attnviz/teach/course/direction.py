@@ -347,7 +347,8 @@ def _moves(inputs: CardInputs) -> Card:
     before, after = _chances(row[None])[0], _chances((row + found.arrow)[None])[0]
     controls = _chances(row + random)[:, word]
     at = _chances((row + times * found.arrow)[None])[0]
-    bars = _bars(before, after, word)
+    most = np.argsort(-np.maximum(before, after))[:N_BARS]
+    bars = [int(token) for token in (most if word in most else [*most[:-1], word])]
     numbers: Numbers = {
         "head": str(INDUCTION[story.MODEL]),
         "text": _list(inputs.seed),
@@ -379,12 +380,6 @@ def _moves(inputs: CardInputs) -> Card:
 def _chances(stream: Matrix) -> Float64[np.ndarray, "row vocab"]:
     """The probability of each next token, read from these rows."""
     return np.asarray(story.softmax(story.next_logits(stream)))
-
-
-def _bars(before: np.ndarray, after: np.ndarray, word: int) -> list[int]:
-    """The tokens that are most probable before or after, the copied word among them."""
-    most = np.argsort(-np.maximum(before, after))[:N_BARS]
-    return [int(token) for token in (most if word in most else [*most[:-1], word])]
 
 
 LESSON = Lesson(

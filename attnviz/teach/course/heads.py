@@ -159,11 +159,6 @@ def _patterns(inputs: CardInputs) -> Card:
     )
 
 
-def text_control() -> Typed:
-    """The box for a sentence of the learner."""
-    return Typed("text", START, MAX_CHARS)
-
-
 def _paper(inputs: CardInputs) -> Card:
     """X times a small matrix of each head; the question asks for the number of such products."""
     parts, n_heads = module_parts(inputs), HEAD_COUNTS[inputs.seed % len(HEAD_COUNTS)]
@@ -406,7 +401,7 @@ LESSON = Lesson(
     needs=("block",),
     recipes=(
         Recipe("views", _views),
-        Recipe("looks", _patterns, (text_control(),)),
+        Recipe("looks", _patterns, (Typed("text", START, MAX_CHARS),)),
         Recipe("paper", _paper),
         Recipe("packed", _packed),
         Recipe(

@@ -146,6 +146,7 @@ def _padding(inputs: CardInputs) -> Card:
         queries = frozenset(cell for cell in cells if tokens.padding[cell[0]])
         question = CellQuestion("lifted", keys, {"asking": queries - keys})
     alone = inputs.capture(MODEL, (FIRST, second)[row])
+    assert captured.hidden is not None and alone.hidden is not None, "an encoder has hidden states"
     numbers: dict[str, float | int | str] = {
         "head": f"L{LAYER}.H{HEAD}",
         "tokens": len(tokens),
@@ -153,7 +154,7 @@ def _padding(inputs: CardInputs) -> Card:
         "leak": float(unmasked[:n_real, n_real:].sum(axis=1).mean()),
         "kept": float(own[:, n_real:].sum()),
         "even": 1 - n_real / len(tokens),
-        "alone": _difference(captured, alone, row, n_real),
+        "alone": float((captured.hidden[row, :n_real] - alone.hidden[0]).abs().max()),
     }
     view: dict[str, str | int | float] = {
         "model": MODEL,
@@ -182,12 +183,6 @@ def _unmasked(captured: Capture, row: int) -> Matrix:
     n = captured.call(LAYER).n_query
     open_mask = torch.ones(n, n, dtype=torch.bool)
     return as_numbers(inputs.stages(HEAD, row, mask=open_mask)["weights"])
-
-
-def _difference(batch: Capture, alone: Capture, row: int, n_real: int) -> float:
-    """max |hidden state in the batch − alone| over the real tokens."""
-    assert batch.hidden is not None and alone.hidden is not None, "an encoder has hidden states"
-    return float((batch.hidden[row, :n_real] - alone.hidden[0]).abs().max())
 
 
 def second_sentence() -> Typed:

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from attnviz.i18n import DEFAULT, Language, is_beta
 from attnviz.pictures.model_map import PartName
-from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
+from attnviz.teach.lessons.cards.texts import lesson_texts
 
 CardPath = tuple[str, str]  # a lesson and one of its cards
 HOLES = re.compile(r"\[\[[^\]]*\]\]")
@@ -80,17 +80,9 @@ def terms_on(slug: str, card: str, answered: bool = True) -> tuple[str, ...]:
     the answer away.
     """
     read = (*READ, *READ_LATER) if answered else READ
-    sentences = "\n".join(_sentences(lesson_texts(slug, DEFAULT), card, read))
+    texts = lesson_texts(slug, DEFAULT).cards[card]
+    sentences = "\n".join(HOLES.sub(" ", texts[key]) for key in texts if key.startswith(read))
     return tuple(name for name, pattern in _patterns().items() if pattern.search(sentences))
-
-
-def _sentences(texts: LessonTexts, card: str, read: tuple[str, ...]) -> list[str]:
-    """The sentences of a card that `read` names, without their placeholders."""
-    return [
-        HOLES.sub(" ", template)
-        for key, template in texts.cards[card].items()
-        if key.startswith(read)
-    ]
 
 
 @cache

@@ -177,7 +177,8 @@ def matrix_html(panel: Panel, say: Say, lang: Language = DEFAULT) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", *columns))
     rows = [_row(lang, panel, row, sums_of_rows) for row in range(len(panel.values))]
     if panel.sums in ("columns", "both"):
-        rows.append(_sum_row(lang, panel, sums_of_rows))
+        sums = (_sum(lang, panel, column) for column in panel.values.T)
+        rows.append(f"<th>Σ</th>{''.join(sums)}{'<td></td>' * sums_of_rows}")
     dense = " dense" * (len(columns) > DENSE_COLUMNS)
     caption = inline(say(f"panel.{panel.name}"))
     body = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
@@ -190,11 +191,6 @@ def _row(lang: Language, panel: Panel, row: int, with_sum: bool) -> str:
     if with_sum:
         cells.append(_sum(lang, panel, panel.values[row]))
     return f"<th>{escape(names[row])}</th>{''.join(cells)}"
-
-
-def _sum_row(lang: Language, panel: Panel, corner: bool) -> str:
-    cells = [_sum(lang, panel, panel.values[:, column]) for column in range(panel.values.shape[1])]
-    return f"<th>Σ</th>{''.join(cells)}{'<td></td>' * corner}"
 
 
 def _sum(lang: Language, panel: Panel, values: np.ndarray) -> str:
