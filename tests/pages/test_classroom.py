@@ -10,7 +10,6 @@ from attnviz import i18n
 from attnviz.app.page_parts.classroom import seats
 from attnviz.app.server import class_socket, trainings
 from attnviz.app.server.trainings import Training
-from attnviz.app.session import widgets
 from attnviz.app.session.view import Seat, View
 from attnviz.pictures import shelf
 from attnviz.pictures.shared.buffer import unpack
@@ -69,24 +68,19 @@ def test_take_kept_gives_back_the_seat_or_the_key_that_the_tab_kept(
     presenter: AppTest, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = place(visit("learn", room=code(presenter)))
-    kept: dict[str, object] = {}
-    monkeypatch.setattr(widgets, "component_value", lambda component, name: kept)
     states: dict[str, Seat] = {}
 
     def reloaded(**value: object) -> Seat:
         app = visit("learn", room=code(presenter))
         states["now"] = place(app)
-        kept.clear()
-        kept.update({"code": code(presenter), **value})
         monkeypatch.setattr(seats.current, "view", lambda: replace(View(), classroom=states["now"]))
         monkeypatch.setattr(
             seats.current,
             "update",
             lambda view: states.update(now=view.classroom),
         )
-        seats.take_kept("component")
+        seats.take_kept({"code": code(presenter), **value})
         monkeypatch.undo()
-        monkeypatch.setattr(widgets, "component_value", lambda component, name: kept)
         return states["now"]
 
     assert reloaded(heed="stage", seat=first.seat) == first

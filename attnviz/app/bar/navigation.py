@@ -103,13 +103,13 @@ def _keep_visit(page: Page) -> None:
     on_start = page == routes.DEFAULT
     query = urlencode(address_bar.parameters(with_view=not on_start))
     key = f"{store.PREFIX}component.{RECALL}"
-    on = {"resume": lambda: _go_back_to(key)}
-    draw(resume.CANVAS, ResumeView(page, query, on_start), key, current.language(), on)
+    view = ResumeView(page, query, on_start)
+    draw(resume.CANVAS, view, key, current.language(), {"resume": _go_back_to})
 
 
-def _go_back_to(key: str) -> None:
+def _go_back_to(sent: object) -> None:
     """Open the page and the view that the browser kept."""
-    left = resume.parse(widgets.component_value(key, "resume"))
+    left = resume.parse(sent)
     if left is None or left.page == routes.DEFAULT:
         return
     address_bar.adopt_query(dict(parse_qsl(left.query)))

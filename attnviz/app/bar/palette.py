@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz import i18n
 from attnviz.app.host.draw import draw
 from attnviz.app.server import sources
-from attnviz.app.session import address_bar, current, model_cards, routes, store, widgets
+from attnviz.app.session import address_bar, current, model_cards, routes, store
 from attnviz.checks import card
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, text
@@ -112,9 +112,9 @@ def _notes(lang: Language, model: str) -> tuple[PaletteEntry, ...]:
     )
 
 
-def _take() -> None:
+def _take(sent: object) -> None:
     """Open what was taken; nothing for what does not exist."""
-    pick = palette.parse_pick(widgets.component_value(KEY, "pick"))
+    pick = palette.parse_pick(sent)
     if pick is None:
         return
     value = pick.value

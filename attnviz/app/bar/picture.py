@@ -99,14 +99,12 @@ def _take_upload() -> None:
 
 
 def _pad(lang: Language) -> None:
-    key = widgets.key("pad")
-    draw(drawing_pad.CANVAS, pad(), key, lang, {"picture": _take_drawing})
+    draw(drawing_pad.CANVAS, pad(), widgets.key("pad"), lang, {"picture": _take_drawing})
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)
 
 
-def _take_drawing() -> None:
+def _take_drawing(sent: object) -> None:
     with uploads.taking("pad"):
-        sent = widgets.component_value(widgets.key("pad"), "picture")
         current.open_image(pictures.drawing_name(pictures.from_pad(sent)))

@@ -151,12 +151,11 @@ def framed(picture: np.ndarray, windows: Windows, window: int) -> Image.Image:
     return image
 
 
-def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
+def open_from_canvas(shown: PageContext) -> Callable[[object], None]:
     """A callback of a canvas: it goes to the head that was opened, at its cell."""
     groups = _groups(shown)
 
-    def open_page() -> None:
-        sent = widgets.component_value(key, "open")
+    def open_page(sent: object) -> None:
         name = sent.get("name") if isinstance(sent, Mapping) else None
         for before, group in groups:
             request = parse_open(sent, group.extent)
@@ -168,12 +167,11 @@ def open_from_canvas(key: str, shown: PageContext) -> Callable[[], None]:
     return open_page
 
 
-def open_from_table(key: str, shown: PageContext) -> Callable[[], None]:
+def open_from_table(shown: PageContext) -> Callable[[object], None]:
     """A callback of a table whose cells open heads: it goes to the head on Look."""
     groups = _groups(shown)
 
-    def open_page() -> None:
-        name = widgets.component_value(key, "table")
+    def open_page(name: object) -> None:
         for before, group in groups:
             for layer in range(group.extent.n_layers):
                 count = group.extent.last_head(layer) + 1

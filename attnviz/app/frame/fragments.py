@@ -69,7 +69,7 @@ def _player(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         extent, key = shown.size.extent, widgets.component_key("player")
         axes = Axes.of(*token_axes(shown), shown.group.cross)
-        on = {"selection": keep_selection(key, extent)}
+        on = {"selection": keep_selection(extent)}
         draw(writing.CANVAS, writing.PlayerView(axes, extent), key, shown.lang, on)
 
 
@@ -167,9 +167,9 @@ def _draw_heads(
 ) -> None:
     extent, key = shown.size.extent, widgets.component_key(canvas.name)
     on = {
-        "selection": keep_selection(key, extent),
-        "open": open_head(key, extent),
-        "ask": answer_question(key, extent),
+        "selection": keep_selection(extent),
+        "open": open_head(extent),
+        "ask": answer_question(extent),
     }
     forbids = grows and shown.captured.loaded is not None and not shown.group.uneven
     kept = f"{shown.key} {grows} {forbids} {name}"
@@ -203,9 +203,9 @@ def steps(shown: PageContext) -> None:
         extent, key = shown.size.extent, widgets.component_key("steps")
         faces = () if address_bar.is_embedded() else FACES
         on = {
-            "selection": keep_selection(key, extent, "steps"),
-            "edit": _keep_edits(key),
-            "face": open_face(key),
+            "selection": keep_selection(extent, "steps"),
+            "edit": _keep_edits,
+            "face": open_face,
         }
 
         def view() -> strip.StepsData:
@@ -233,7 +233,7 @@ def masks(shown: PageContext) -> None:
             lambda: masks_view.masks_data(shown, layer, head),
             key,
             shown.lang,
-            {"selection": keep_selection(key, extent, "masks", *rail())},
+            {"selection": keep_selection(extent, "masks", *rail())},
             kept=f"{shown.key} {layer} {head}",
         )
 
@@ -272,15 +272,14 @@ def _fits(shown: PageContext) -> bool:
     return size.whole
 
 
-def keep_selection(key: str, extent: Extent, *redraw: str) -> Callable[[], None]:
+def keep_selection(extent: Extent, *redraw: str) -> Callable[[object], None]:
     """A callback that stores a committed selection and renews the links.
 
     The fragments `redraw` run again if another head was chosen; no other fragment does. If the
     commit comes together with a change of page, asking for fragments would undo that change.
     """
 
-    def commit() -> None:
-        sent = widgets.component_value(key, "selection")
+    def commit(sent: object) -> None:
         selection = parse_selection(sent, extent)
         if selection is None:
             return
@@ -296,22 +295,17 @@ def keep_selection(key: str, extent: Extent, *redraw: str) -> Callable[[], None]
     return commit
 
 
-def _keep_edits(key: str) -> Callable[[], None]:
-    """A callback that stores edited numbers; the steps and the links run again with them."""
-
-    def commit() -> None:
-        sent = widgets.component_value(key, "edit")
-        if isinstance(sent, str) and current.take_edits(sent):
-            renew_links("steps", *widgets.rerun_with_page())
-
-    return commit
+def _keep_edits(sent: object) -> None:
+    """Store edited numbers; the steps and the links run again with them."""
+    if isinstance(sent, str) and current.take_edits(sent):
+        renew_links("steps", *widgets.rerun_with_page())
 
 
-def open_head(key: str, extent: Extent) -> Callable[[], None]:
+def open_head(extent: Extent) -> Callable[[object], None]:
     """A callback that opens the page and the head that a click asked for."""
 
-    def open_page() -> None:
-        request = parse_open(widgets.component_value(key, "open"), extent)
+    def open_page(sent: object) -> None:
+        request = parse_open(sent, extent)
         if request is not None:
             current.take_opened(request)
             current.go(request.page)
@@ -319,27 +313,19 @@ def open_head(key: str, extent: Extent) -> Callable[[], None]:
     return open_page
 
 
-def open_face(key: str) -> Callable[[], None]:
-    """A callback that opens another face of Compute, or the row again.
-
-    Of a head that is shown, the arrows are its own.
-    """
-
-    def take() -> None:
-        sent = widgets.component_value(key, "face")
-        if sent in ("", *FACES):
-            if sent == "arrows":
-                current.take({"tab": "head"})
-            current.go(routes.door("steps", str(sent)))
-
-    return take
+def open_face(sent: object) -> None:
+    """Open another face of Compute, or the row again; of a head that is shown, its own arrows."""
+    if sent in ("", *FACES):
+        if sent == "arrows":
+            current.take({"tab": "head"})
+        current.go(routes.door("steps", str(sent)))
 
 
-def answer_question(key: str, extent: Extent) -> Callable[[], None]:
+def answer_question(extent: Extent) -> Callable[[object], None]:
     """A callback that takes what was asked of a cell; what answers it runs again."""
 
-    def take() -> None:
-        question = parse_question(widgets.component_value(key, "ask"), extent)
+    def take(sent: object) -> None:
+        question = parse_question(sent, extent)
         if question is None:
             return
         current.take_question(question)

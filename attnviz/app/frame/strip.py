@@ -128,17 +128,17 @@ def _of_capture(shown: PageContext, with_second: bool) -> None:
     # another picture shows no tokens of its own where this line has the queries (style.css)
     with st.container(key=widgets.key("strip.words" if has_queries else "strip.plain")):
         extent = shown.size.extent
-        on = {"selection": keep_selection(key, extent), "ask": _ask_for_heads(key, extent)}
-        draw(strip.CANVAS, view, key, shown.lang, on | events(key, TAKES))
+        on = {"selection": keep_selection(extent), "ask": _ask_for_heads(extent)}
+        draw(strip.CANVAS, view, key, shown.lang, on | events(TAKES))
 
 
-def _ask_for_heads(key: str, extent: Extent) -> Callable[[], None]:
+def _ask_for_heads(extent: Extent) -> Callable[[object], None]:
     """A callback: two words are asked about where all heads stand on the page."""
-    answer = answer_question(key, extent)
+    answer = answer_question(extent)
 
-    def ask() -> None:
+    def ask(sent: object) -> None:
         if store.get(address_bar.SHOWN) == "overview" and not current.view().drawing.second:
-            answer()
+            answer(sent)
 
     return ask
 
@@ -147,7 +147,7 @@ def _ask_for_heads(key: str, extent: Extent) -> Callable[[], None]:
 def _of_view(lang: Language) -> None:
     key = widgets.component_key("strip")
     with st.container(key=widgets.key("strip.plain")):
-        draw(strip.CANVAS, _view(lang), key, lang, events(key, TAKES))
+        draw(strip.CANVAS, _view(lang), key, lang, events(TAKES))
 
 
 # --- what stands in it -------------------------------------------------------------------------
@@ -409,29 +409,29 @@ def _sound(card: ModelCard | None) -> np.ndarray | None:
 # --- what comes back ---------------------------------------------------------------------------
 
 
-def events(key: str, takes: Takes) -> dict[str, Callable[[], None]]:
+def events(takes: Takes) -> dict[str, Callable[[object], None]]:
     """The callbacks of a line: what is typed, and the buttons beside it; the page runs again."""
 
-    def typed() -> None:
-        sent = strip.parse_typed(widgets.component_value(key, "typed"))
-        if sent is not None and sent.name in takes:
-            takes[sent.name](sent.text)
+    def take(sent: object) -> None:
+        typed = strip.parse_typed(sent)
+        if typed is not None and typed.name in takes:
+            takes[typed.name](typed.text)
             st.rerun()
 
-    def close() -> None:
-        if widgets.component_value(key, "close") is not None:
+    def close(sent: object) -> None:
+        if sent is not None:
             if current.view().input.capture:
                 current.open_capture("")
             else:
                 current.read_box()
             st.rerun()
 
-    def write() -> None:
-        if widgets.component_value(key, "write") is not None:
+    def write(sent: object) -> None:
+        if sent is not None:
             current.want_target()
             st.rerun()
 
-    return {"typed": typed, "close": close, "write": write}
+    return {"typed": take, "close": close, "write": write}
 
 
 def _take_text(typed: str) -> None:

@@ -1,18 +1,19 @@
 """Draws a canvas on the page.
 
-In: a canvas, what it shows, the key of its element, and what is called for each event. Out: an
-element of the page; what the browser sent is read from the session under that key. Each canvas is
-registered with Streamlit once per process.
+In: a canvas, what it shows, the key of its element, and what is called for each event with what
+the browser sent. Out: an element of the page. Each canvas is registered with Streamlit once per
+process.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from attnviz.app.host.script import stub
 from attnviz.app.server.shared import shared
+from attnviz.app.session import widgets
 from attnviz.i18n import Language
 from attnviz.pictures.shared.canvas import Canvas, packed
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_KEPT = 16  # views; the largest, all heads on Head for 512 tokens, has 38 MB
 View = TypeVar("View")
-Events = Mapping[str, Callable[[], None]]
+Events = Mapping[str, Callable[[object], None]]
 
 
 def draw(
@@ -32,7 +33,9 @@ def draw(
     on: Events | None = None,
     kept: str = "",
 ) -> None:
-    """Draw a view. `on` has a callback for each event: Streamlit keeps no value without one.
+    """Draw a view. `on` has a callback for each event, which gets what the browser sent.
+
+    Streamlit keeps no value of an event that has none.
 
     `kept` names all that determines the view but for canvas and language: then `view` is a function
     that is called once, and its bytes are shared by all sessions.
@@ -43,7 +46,10 @@ def draw(
         data = kept_bytes(key_of_bytes, lambda: packed(canvas, view(), lang))
     else:
         data = packed(canvas, view, lang)
-    calls: dict[str, Any] = {f"on_{event}_change": call for event, call in (on or {}).items()}
+    calls: dict[str, Any] = {
+        f"on_{event}_change": partial(_hand_on, key, event, take)
+        for event, take in (on or {}).items()
+    }
     _renderer(canvas.element, canvas.name, canvas.mounts)(data=data, key=key, **calls)
 
 
@@ -51,6 +57,10 @@ def draw(
 def kept_bytes(key: str, _build: Callable[[], bytes]) -> bytes:
     """The bytes that `_build` makes; `key` names everything that determines them."""
     return _build()
+
+
+def _hand_on(key: str, event: str, take: Callable[[object], None]) -> None:
+    take(widgets.component_value(key, event))
 
 
 @cache

@@ -76,9 +76,9 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
         name,
         lang,
         {
-            "selection": fragments.keep_selection(name, extent, FRAGMENT),
-            "open": fragments.open_head(name, extent),
-            "text": _use_text(name, survey, surveys.is_of_pictures(shown, survey)),
+            "selection": fragments.keep_selection(extent, FRAGMENT),
+            "open": fragments.open_head(extent),
+            "text": _use_text(survey, surveys.is_of_pictures(shown, survey)),
         },
         kept=f"{shown.captured.key} {id(survey)} {head} {choice} {matched}",
     )
@@ -131,11 +131,10 @@ def _match_widget(lang: Language, survey: "Survey") -> str:
     return f"match.{lang}.{survey.model.id}"
 
 
-def _use_text(key: str, survey: "Survey", has_pictures: bool) -> Callable[[], None]:
+def _use_text(survey: "Survey", has_pictures: bool) -> Callable[[object], None]:
     """A callback that opens the head on a text of the survey, or a picture that can be made."""
 
-    def open_text() -> None:
-        sent = widgets.component_value(key, "text")
+    def open_text(sent: object) -> None:
         if not isinstance(sent, str) or sent not in survey.tally.texts.values():
             return
         if not has_pictures:

@@ -203,16 +203,16 @@ def _steps(lang: Language, sheet: Sheet) -> None:
             lambda: replace(run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"),
             key,
             lang,
-            {"selection": _keep_cell(key, extent), "face": fragments.open_face(key)},
+            {"selection": _keep_cell(extent), "face": fragments.open_face},
             kept=f"lab {sheets.write(sheet)} {is_alone}",
         )
 
 
-def _keep_cell(key: str, extent: Extent) -> Callable[[], None]:
+def _keep_cell(extent: Extent) -> Callable[[object], None]:
     """A callback that stores the chosen cell, but no head: this one is not a model's."""
 
-    def commit() -> None:
-        selection = parse_selection(widgets.component_value(key, "selection"), extent)
+    def commit(sent: object) -> None:
+        selection = parse_selection(sent, extent)
         if selection is not None:
             current.take({"query": selection.query, "key": selection.key})
             renew_links()

@@ -5,7 +5,6 @@ in a frame, where it stands alone, a graph. A choice in it reruns this fragment 
 threshold and sides act in the browser.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -89,7 +88,7 @@ def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> N
             lambda: _view(shown, answered, found),
             name,
             lang,
-            {"circuit": _take(name), "open": attention_choice.open_from_canvas(name, shown)},
+            {"circuit": _take, "open": attention_choice.open_from_canvas(shown)},
             kept=f"{key} {choice} {address_bar.is_embedded()}",
         )
 
@@ -139,12 +138,7 @@ def _group_of(shown: PageContext, head: "Site") -> Group:
     return fitting[0] if fitting else shown.group
 
 
-def _take(key: str) -> Callable[[], None]:
-    """A callback that stores what was chosen in the graph; it and the links run again."""
-
-    def commit() -> None:
-        sent = widgets.component_value(key, "circuit")
-        if current.take_circuit(sent):
-            renew_links(FRAGMENT)
-
-    return commit
+def _take(sent: object) -> None:
+    """Store what was chosen in the graph; it and the links run again."""
+    if current.take_circuit(sent):
+        renew_links(FRAGMENT)

@@ -123,7 +123,7 @@ def _compared(left: PageContext, right: PageContext) -> None:
             lambda: _view(left, right),
             key,
             left.lang,
-            {"selection": _keep_selection(key, *extents)},
+            {"selection": _keep_selection(*extents)},
             kept=str([left.key, right.key]),
         )
 
@@ -228,11 +228,10 @@ def _same_vocabulary(left: AppCapture, right: AppCapture) -> bool:
     return bool(a.text_tokenizer().get_vocab() == b.text_tokenizer().get_vocab())
 
 
-def _keep_selection(key: str, left: Extent, right: Extent) -> Callable[[], None]:
+def _keep_selection(left: Extent, right: Extent) -> Callable[[object], None]:
     """A callback that stores the heads of both sides and the cell, and renews the links."""
 
-    def commit() -> None:
-        sent = widgets.component_value(key, "selection")
+    def commit(sent: object) -> None:
         selection = parse_selection(sent, left)
         if selection is None or not isinstance(sent, Mapping):
             return
@@ -319,7 +318,7 @@ def _strip(left: PageContext, side: Side, captured: AppCapture | None) -> None:
     key = widgets.component_key("strip_b")
     texts, beside = (side.text, side.target), token_axes(left)[0].labels
     view = strip.right(lang, card, shown, side.model, texts, shows_capture(), beside)
-    draw(strip_picture.CANVAS, view, key, lang, strip.events(key, TAKES))
+    draw(strip_picture.CANVAS, view, key, lang, strip.events(TAKES))
 
 
 def _model(lang: Language) -> None:

@@ -113,7 +113,7 @@ def _measured(shown: PageContext, left: Answering, right: Answering, other: str)
         cut_out.view(lang, found, number, kept),
         name,
         lang,
-        {"kept": partial(_take_kept, name)},
+        {"kept": _take_kept},
     )
 
 
@@ -122,9 +122,9 @@ def _found(left: Answering, right: Answering, on: "AnswerMeasure", job: Job) -> 
     return cut_out.numbers(run.circuit(other, progress=job.report, cancel=job.cancel))
 
 
-def _take_kept(name: str) -> None:
+def _take_kept(sent: object) -> None:
     """Store how many edges are kept; the links are renewed, the picture has moved already."""
-    kept, _ = address.checked("kept", widgets.component_value(name, "kept"))
+    kept, _ = address.checked("kept", sent)
     if kept is not None:
         current.take({"kept": kept})
         renew_links(FRAGMENT)

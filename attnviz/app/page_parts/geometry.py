@@ -4,8 +4,6 @@ In: what is shown, or None where there is no capture: then all but the real head
 mounted component. What is dragged is stored for the address; another head runs the fragment again.
 """
 
-from collections.abc import Callable
-
 from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import fragments, frame
 from attnviz.app.host.draw import draw
@@ -41,9 +39,9 @@ def show(lang: Language, shown: PageContext | None) -> None:
             lang,
             {
                 "selection": fragments.keep_selection(
-                    key, extent, FRAGMENT, *(() if shown is None else fragments.rail())
+                    extent, FRAGMENT, *(() if shown is None else fragments.rail())
                 ),
-                "geometry": _take(key),
+                "geometry": _take,
             },
             kept=f"{known} {choice} {head} {place.query}",
         )
@@ -77,12 +75,7 @@ def _plane_shares(shown: PageContext) -> tuple[float, ...]:
     return views.shares(shown.group)
 
 
-def _take(key: str) -> Callable[[], None]:
-    """A callback that stores arrows, tab and positions; the links run again."""
-
-    def commit() -> None:
-        sent = widgets.component_value(key, "geometry")
-        if current.take_geometry(sent):
-            renew_links(VERIFICATION)
-
-    return commit
+def _take(sent: object) -> None:
+    """Store arrows, tab and positions; the links run again."""
+    if current.take_geometry(sent):
+        renew_links(VERIFICATION)

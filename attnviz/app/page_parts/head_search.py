@@ -195,8 +195,8 @@ def _painter(shown: PageContext, cells: Cells) -> None:
     view = mask_painter.MaskPainterView(queries.rows, keys.labels, cells)
     component, shape = widgets.component_key("mask_painter"), cells.shape
 
-    def take() -> None:
-        painted = mask_painter.parse(widgets.component_value(component, "cells"), shape)
+    def take(sent: object) -> None:
+        painted = mask_painter.parse(sent, shape)
         if painted is not None:
             _draw(mask_painter.write(painted))
 
@@ -227,7 +227,7 @@ def show_ranked(
     if above:
         view = _found(shown, above[:N_SHOWN], cell, grows)
         key, extent = widgets.component_key(f"found.{name}"), shown.size.extent
-        draw(found.CANVAS, view, key, lang, {"open": fragments.open_head(key, extent)})
+        draw(found.CANVAS, view, key, lang, {"open": fragments.open_head(extent)})
     with st.popover(text(lang, "links.all", count=len(ranked))):
         _table(lang, ranked, columns)
     _place_of_shown(lang, ranked)

@@ -22,6 +22,7 @@ from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.table import CANVAS, TableView
 from attnviz.pictures.table import inside as views
+from attnviz.types import ignore
 
 if TYPE_CHECKING:
     from attnviz.experiment.why import Why
@@ -163,15 +164,15 @@ def _table(
     name: str,
     widget: str,
     build: Callable[[], TableView],
-    take: Callable[[str], None] = lambda _key: None,
+    take: Callable[[object], None] = ignore,
 ) -> None:
     key = widgets.component_key(f"inside.{widget}")
-    draw(CANVAS, build, key, current.language(), {"table": lambda: take(key)}, kept=name)
+    draw(CANVAS, build, key, current.language(), {"table": take}, kept=name)
 
 
-def _open_path(key: str) -> None:
+def _open_path(sent: object) -> None:
     """Open the page Circuit on the path of the writer that was clicked."""
-    path, _ = address.checked("arrow", widgets.component_value(key, "table"))
+    path, _ = address.checked("arrow", sent)
     if path:
         current.take({"arrow": path})
         current.go("circuit")

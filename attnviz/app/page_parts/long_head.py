@@ -78,7 +78,7 @@ def head(shown: PageContext) -> None:
             f"{name} {shown.lang} {watched.job.state} {want}",
             lambda: _data(shown, head_id, extent, watched, want),
         )
-        on = {"selection": keep_selection(key, extent, "tiles"), "want": ignore}
+        on = {"selection": keep_selection(extent, "tiles"), "want": ignore}
         draw(component.CANVAS, answer, key, shown.lang, on)
 
 

@@ -143,8 +143,8 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
     drawn = "" if by_tsne is None else str(by_tsne.head)
     extent, key = extent_of(embedding.heads, MAX_INDEX), widgets.component_key("map")
     on = {
-        "selection": fragments.keep_selection(key, extent),
-        "open": _open(key, extent, (*texts, *typed)),
+        "selection": fragments.keep_selection(extent),
+        "open": _open(extent, (*texts, *typed)),
     }
     kept = "\0".join([f"{shown.captured.key} {drawn}", *typed])
     draw(component.CANVAS, view, key, lang, on, kept)
@@ -153,11 +153,10 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
         box(lang, loaded)
 
 
-def _open(key: str, extent: Extent, texts: tuple[str, ...]) -> Callable[[], None]:
+def _open(extent: Extent, texts: tuple[str, ...]) -> Callable[[object], None]:
     """A callback that opens the cell of a token: its text first, if it is not the visitor's."""
 
-    def open_page() -> None:
-        sent = widgets.component_value(key, "open")
+    def open_page(sent: object) -> None:
         request = parse_open(sent, extent)
         name = sent.get("name") if isinstance(sent, Mapping) else None
         if request is None or not (isinstance(name, str) and name.isdecimal()):

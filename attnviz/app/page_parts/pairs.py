@@ -6,7 +6,6 @@ are those of a job that can be stopped.
 """
 
 import hashlib
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -137,7 +136,7 @@ def _measured(lang: Language, loaded: "LoadedModel", pairs: tuple[AnsweredPair, 
         return
     name = widgets.component_key("pairs")
     view = partial(fill.view, lang, found)
-    draw(CANVAS, view, name, lang, {"text": _open(name, found)}, kept=key)
+    draw(CANVAS, view, name, lang, {"text": partial(_open, found)}, kept=key)
     if not address_bar.is_embedded():
         st.download_button(
             text(lang, "pairs.table"),
@@ -169,13 +168,8 @@ def _found(
     return fill.found(ask, run, measured, result)
 
 
-def _open(key: str, found: PairsFound) -> Callable[[], None]:
-    """A callback that looks at one text of the set on Switchboard."""
-
-    def open_text() -> None:
-        sent = widgets.component_value(key, "text")
-        if isinstance(sent, str) and any(pair.text == sent for pair in found.texts):
-            current.open_text(address.cleaned("text", sent))
-            st.switch_page(routes.file("switches"), query_params=address.params(current.view()))
-
-    return open_text
+def _open(found: PairsFound, sent: object) -> None:
+    """Look at one text of the set on Switchboard."""
+    if isinstance(sent, str) and any(pair.text == sent for pair in found.texts):
+        current.open_text(address.cleaned("text", sent))
+        st.switch_page(routes.file("switches"), query_params=address.params(current.view()))

@@ -119,6 +119,4 @@ def _result(
         st.markdown(sentence)
     for place, view in enumerate(views.boards(lang, patching, stage)):
         name = widgets.component_key(f"patching.{place}")
-        draw(
-            table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(name, left)}
-        )
+        draw(table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(left)})

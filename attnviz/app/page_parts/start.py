@@ -87,11 +87,11 @@ def show_stage(lang: Language) -> None:
             key,
             lang,
             {
-                "text": lambda: _stage_own(key),
-                "scene": lambda: _stage_scene(key),
-                "film": lambda: store.put(FILM, True),
-                "ask": lambda: _stage_forbid(key),
-                "open": lambda: _open_room(key),
+                "text": _stage_own,
+                "scene": _stage_scene,
+                "film": lambda _sent: store.put(FILM, True),
+                "ask": _stage_forbid,
+                "open": _open_room,
             },
             kept=f"{scene} {sentence} {asked}",
         )
@@ -143,30 +143,30 @@ def _stage_and_run(
     return stage_fill.meaning(captured, run, scene, own, names, examples), run
 
 
-def _stage_own(key: str) -> None:
-    sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
+def _stage_own(sent: object) -> None:
+    sentence = address.cleaned("text", sent).strip()
     if sentence:
         openings.stage("own", sentence[: openings.MAX_OWN_CHARS])
         renew_links(openings.STAGE)  # what the stage shows now
 
 
-def _stage_scene(key: str) -> None:
-    scene = stage_picture.parse_scene(widgets.component_value(key, "scene"))
+def _stage_scene(sent: object) -> None:
+    scene = stage_picture.parse_scene(sent)
     if scene is not None:
         openings.stage(scene, STAGED[scene].text)
         renew_links(openings.STAGE)  # what the stage shows now
 
 
-def _stage_forbid(key: str) -> None:
-    look = parse_question(widgets.component_value(key, "ask"), ANY)
+def _stage_forbid(sent: object) -> None:
+    look = parse_question(sent, ANY)
     if look is not None:
         openings.forbid_on_stage(look)
         renew_links()  # the stage itself has moved already
 
 
-def _open_room(key: str) -> None:
+def _open_room(sent: object) -> None:
     """Go where a look is shown that is forbidden and not on the stage."""
-    there = parse_open(widgets.component_value(key, "open"), ANY)
+    there = parse_open(sent, ANY)
     if there is not None:
         current.update(openings.of_the_stage(current.view()))
         current.take_opened(there)
@@ -183,7 +183,7 @@ def show_film(lang: Language) -> None:
             lambda: replace(film_view(), texts=tuple(texts)),
             key,
             lang,
-            {"text": lambda: _take_text(key)},
+            {"text": _take_text},
             kept=str(texts),
         )
 
@@ -206,9 +206,9 @@ def offered() -> tuple[str, ...]:
     return tuple(text for text in texts if not examples.foreign_letters(DEFAULT_MODEL, text))
 
 
-def _take_text(key: str) -> None:
+def _take_text(sent: object) -> None:
     """Open a visitor's sentence on Overview, at the head of the film or of the example."""
-    sentence = address.cleaned("text", widgets.component_value(key, "text")).strip()
+    sentence = address.cleaned("text", sent).strip()
     if not sentence:
         return
     current.open_model(DEFAULT_MODEL)
@@ -228,8 +228,7 @@ def show_gallery(lang: Language) -> None:
     """The miniatures."""
     with messages.guard(lang):
         key = widgets.component_key("gallery")
-        on = {"miniature": lambda: _open(key)}
-        draw(gallery.CANVAS, gallery.gallery, key, lang, on, kept="stored")
+        draw(gallery.CANVAS, gallery.gallery, key, lang, {"miniature": _open}, kept="stored")
 
 
 def beginning() -> str:
@@ -237,9 +236,9 @@ def beginning() -> str:
     return next(example.text for example in examples.STORIES if example.name == "once")
 
 
-def _open(key: str) -> None:
+def _open(sent: object) -> None:
     """Open the page of a miniature that was clicked, on what it shows."""
-    name = gallery.parse_opened(widgets.component_value(key, "miniature"))
+    name = gallery.parse_opened(sent)
     if name is None:
         return
     if name == "birth":

@@ -8,12 +8,13 @@ adds to the answer, and the look at one that is forbidden. A click reruns this f
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import NAVIGATION, renew, take_asked
+from attnviz.app.bar.navigation import renew, renew_links, take_asked
 from attnviz.app.frame import attention_choice, forbidden_look, measurement, run_again
 from attnviz.app.frame.attention_choice import group_title
 from attnviz.app.host.draw import draw
@@ -101,10 +102,10 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
                 name,
                 lang,
                 {
-                    "switches": _take(name, "switches", current.take_switches),
-                    "word": _take(name, "word", current.take_look),
-                    "ask": _forbid(name, shown.size.extent),
-                    "open": attention_choice.open_from_canvas(name, shown),
+                    "switches": partial(_take, current.take_switches),
+                    "word": partial(_take, current.take_look),
+                    "ask": partial(_forbid, shown.size.extent),
+                    "open": attention_choice.open_from_canvas(shown),
                 },
                 kept=f"{key} {to} {off} {effects is None} {leads is None} {looks is None}"
                 f" {words is None} {forbidden} {cell} {dropped}",
@@ -534,30 +535,20 @@ def _written(
     return before, continued(answered.run.prepared, changes, n_tokens) if changes else before
 
 
-def _take(key: str, event: str, take: Callable[[str], bool]) -> Callable[[], None]:
-    """A callback that stores what a visitor has switched; the board and the links run again."""
-
-    def commit() -> None:
-        sent = widgets.component_value(key, event)
-        if isinstance(sent, str) and take(sent):
-            _run_again()
-
-    return commit
+def _take(take: Callable[[str], bool], sent: object) -> None:
+    """Store what a visitor has switched; the board and the links run again."""
+    if isinstance(sent, str) and take(sent):
+        _run_again()
 
 
-def _forbid(key: str, extent: Extent) -> Callable[[], None]:
-    """A callback that forbids the look of a cell, as Look and Start do."""
-
-    def take() -> None:
-        question = parse_question(widgets.component_value(key, "ask"), extent)
-        if question is not None:
-            current.take_question(question)
-            _run_again()
-
-    return take
+def _forbid(extent: Extent, sent: object) -> None:
+    """Forbid the look of a cell, as Look and Start do."""
+    question = parse_question(sent, extent)
+    if question is not None:
+        current.take_question(question)
+        _run_again()
 
 
 def _run_again() -> None:
     """After a canvas has changed the view: the board, the links, and what the page asks for."""
-    if widgets.only_a_fragment_runs():
-        st.rerun([FRAGMENT, NAVIGATION, *widgets.rerun_with_page()])
+    renew_links(FRAGMENT, *widgets.rerun_with_page())

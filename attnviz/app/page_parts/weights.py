@@ -52,8 +52,8 @@ def show(shown: PageContext) -> None:
             name,
             lang,
             {
-                "selection": fragments.keep_selection(name, extent, FRAGMENT),
-                "open": fragments.open_head(name, extent),
+                "selection": fragments.keep_selection(extent, FRAGMENT),
+                "open": fragments.open_head(extent),
             },
             kept=key,
         )

@@ -104,16 +104,16 @@ def _board_to_click(
         is_open=answers,
         chosen=own.get(name),
     )
-    component = widgets.component_key("class.click")
-    take: Callable[[], None] = partial(_take, component, panel, name) if answers else ignore
-    _draw(shown, view, component, take)
+    component, lang = widgets.component_key("class.click"), shown.lang
+    take: Callable[[object], None] = partial(_take, panel, name) if answers else ignore
+    draw(boards.CANVAS, view, component, lang, {"cell": take})
     if name in own:
         st.caption(text(shown.lang, "class.clicked_own"))
 
 
-def _take(component: str, panel: Panel, name: tuple[str, tuple[str, str], str]) -> None:
+def _take(panel: Panel, name: tuple[str, tuple[str, str], str], sent: object) -> None:
     """Have the class count the cell; what the room refuses is said and not kept."""
-    cell = boards.parse_cell(widgets.component_value(component, "cell"), panel)
+    cell = boards.parse_cell(sent, panel)
     if cell is None:
         return
     seat = current.view().classroom
@@ -135,11 +135,8 @@ def _clicks(shown: CardShown, panel: Panel, caption: str) -> None:
     n_clicks = sum(counts.values())
     st.markdown(f"**{text(shown.lang, 'class.clicks', count=n_clicks)}**")
     view = BoardView(Board((clicks,)), {CLICKS: caption})
-    _draw(shown, view, widgets.component_key("class.clicks"), ignore)
-
-
-def _draw(shown: CardShown, view: BoardView, component: str, take: Callable[[], None]) -> None:
-    draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
+    component = widgets.component_key("class.clicks")
+    draw(boards.CANVAS, view, component, shown.lang, {"cell": ignore})
 
 
 def _panels(

@@ -7,7 +7,6 @@ judged when the presenter reveals.
 """
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -113,8 +112,8 @@ def _card(lang: Language, stage: Stage) -> None:
     )
     on: Events = {
         "heard": ignore,
-        "kept": partial(seats.take_kept, component),
-        "answer": partial(_take_answer, component),
+        "kept": seats.take_kept,
+        "answer": _take_answer,
     }
     draw(class_card.CANVAS, view, component, lang, on)
     draw_by_page(shown)
@@ -176,9 +175,9 @@ def _count(stage: Stage, name: str) -> None:
         messages.show(current.language(), error)
 
 
-def _take_answer(component: str) -> None:
+def _take_answer(value: object) -> None:
     """Take the answer that the canvas sent, if it answers the question on the stage."""
-    sent = class_card.parse_answer(widgets.component_value(component, "answer"))
+    sent = class_card.parse_answer(value)
     seat = current.view().classroom
     stage = reach.stage(seat.room)
     if sent is None or sent[:2] != stage.name or stage.revealed:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from attnviz.app.page_parts.classroom import reach
 from attnviz.app.server import visitors
 from attnviz.app.server.class_socket import rooms
-from attnviz.app.session import current, store, widgets
+from attnviz.app.session import current, store
 from attnviz.app.session.view import Seat
 from attnviz.errors import BadInput
 from attnviz.pictures.class_messages import parse_kept
@@ -46,10 +46,10 @@ def sit(seat: Seat) -> None:
     current.update(replace(current.view(), classroom=seat))
 
 
-def take_kept(component: str) -> None:
+def take_kept(sent: object) -> None:
     """Take back the seat or the key that the tab kept, if the room knows it."""
     seat = current.view().classroom
-    kept = parse_kept(widgets.component_value(component, "kept"), seat.room)
+    kept = parse_kept(sent, seat.room)
     if kept is None or seat.host or seat.wall:
         return
     heed, value = kept

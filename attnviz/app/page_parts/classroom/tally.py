@@ -5,7 +5,6 @@ beside them, the right one marked by sign and word once it is revealed; a mounte
 """
 
 from collections.abc import Iterable
-from functools import partial
 
 import streamlit as st
 
@@ -62,5 +61,5 @@ def listener(
         class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen, arrives
     )
     mounted = widgets.component_key(f"class.{heed}")
-    on: Events = {"heard": ignore, "kept": partial(seats.take_kept, mounted)}
+    on: Events = {"heard": ignore, "kept": seats.take_kept}
     draw(class_messages.CANVAS, view, mounted, lang, on)

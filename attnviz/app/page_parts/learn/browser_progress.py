@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from attnviz.app.page_parts.learn import open_card
 from attnviz.app.server import course_lessons
-from attnviz.app.session import current, store, widgets
+from attnviz.app.session import current, store
 from attnviz.teach.lessons.cards.progress import read_standings, write
 
 TAKEN = "learn.progress_taken"
@@ -32,10 +32,10 @@ def is_wanted() -> bool:
     return not store.get(TAKEN) and not _of_session()
 
 
-def take(component: str) -> None:
+def take(sent: object) -> None:
     """Keep the progress that a browser has sent, and continue in the lesson that is open."""
     store.put(TAKEN, True)
-    progress = read(widgets.component_value(component, "progress"), course_lessons.slugs())
+    progress = read(sent, course_lessons.slugs())
     answers = {slug: entry["answers"] for slug, entry in progress.items()}
     cards = {slug: entry["card"] for slug, entry in progress.items()}
     store.put(open_card.ANSWERS, answers | (store.get(open_card.ANSWERS) or {}))

@@ -4,8 +4,6 @@ In: an `OpenCard`. Out: pills that lead to the cards, with a sign for right, wro
 meaning of the signs, and a scroller to the top of a card that opens.
 """
 
-from functools import partial
-
 import streamlit as st
 
 from attnviz.app.host.draw import draw
@@ -85,7 +83,7 @@ def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings) -> Non
 def keep_progress(view: CardScrollerView) -> None:
     """Mount the card scroller, which keeps the progress in the browser and may bring it back."""
     component = widgets.component_key("learn.card_scroller")
-    on = {"progress": partial(browser_progress.take, component)}
+    on = {"progress": browser_progress.take}
     draw(card_scroller.CANVAS, view, component, current.language(), on)
 
 

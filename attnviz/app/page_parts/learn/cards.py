@@ -5,8 +5,6 @@ the parts that the card is about lit, those that are switched off on it struck o
 part opens the card that teaches it.
 """
 
-from functools import partial
-
 import streamlit as st
 
 from attnviz.app.frame import take
@@ -207,10 +205,10 @@ def _model_map(lang: Language, opened: OpenCard) -> None:
     off = model_map.parse(opened.values.get(WITHOUT))
     view = ModelMapView(lit, () if off is None else (off,), LAYERS, titles)
     component = widgets.component_key("learn.model_map")
-    draw(model_map.CANVAS, view, component, lang, {"part": partial(_open_part, component)})
+    draw(model_map.CANVAS, view, component, lang, {"part": _open_part})
 
 
-def _open_part(component: str) -> None:
-    part = model_map.parse(widgets.component_value(component, "part"))
+def _open_part(sent: object) -> None:
+    part = model_map.parse(sent)
     if part is not None:
         open_card.open_at(*glossary.CARDS_OF_PARTS[part])

@@ -7,7 +7,6 @@ below them plans for 45 and 90 minutes, with a question to discuss for each less
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,12 +107,11 @@ def _shelf(lang: Language) -> None:
         for slug, still in stills.items()
         for name, values in still.numbers.items()
     }
-    on = {"lesson": partial(_open, component)}
-    draw(shelves.CANVAS, ShelfView(levels, numbers), component, lang, on)
+    draw(shelves.CANVAS, ShelfView(levels, numbers), component, lang, {"lesson": _open})
 
 
-def _open(component: str) -> None:
-    opened = shelves.parse_opened(widgets.component_value(component, "lesson"))
+def _open(sent: object) -> None:
+    opened = shelves.parse_opened(sent)
     if opened is not None and opened[0] in course_lessons.slugs():
         open_card.open_lesson(*opened)
 

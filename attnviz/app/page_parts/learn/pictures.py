@@ -49,7 +49,7 @@ def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) ->
         real.show(shown.lang, picture)
     elif isinstance(picture, Motion):
         component = widgets.component_key(key)
-        take = partial(_take_numbers, component, picture, shown.card.name)
+        take = partial(_take_numbers, picture, shown.card.name)
         draw(motions.CANVAS, motion_view(shown, picture), component, shown.lang, {"set": take})
     else:
         birth.show(shown.lang, picture.seed, picture.shown)
@@ -84,9 +84,8 @@ def motion_view(shown: CardShown, motion: Motion) -> MotionView:
     return MotionView(motion, plain("title"), captions, {**motion.labels, **named}, handles)
 
 
-def _take_numbers(component: str, motion: Motion, card: str) -> None:
+def _take_numbers(motion: Motion, card: str, sent: object) -> None:
     """Set the card's controls to the numbers that were set by hand in a moving picture."""
-    sent = widgets.component_value(component, "set")
     for name, number in motions.parse(sent, motion.values).items():
         open_card.set_nearest(card, name, number)
 
@@ -97,11 +96,11 @@ def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     pointed = target.at if target is not None and target.picture == key else None
     view = board_view(shown, picture, pointed=pointed, narrow=narrow, reports=pointer.leads())
     component = widgets.component_key(key)
-    take: Callable[[], None] = ignore
+    take: Callable[[object], None] = ignore
     if asking and shown.is_open:
-        take = partial(_take_cell, component, asking, shown.card.name)
+        take = partial(_take_cell, asking, shown.card.name)
     if pointer.leads():
-        take = partial(_take_point, component, picture, key)
+        take = partial(_take_point, picture, key)
     draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
 
 
@@ -139,12 +138,11 @@ def board_view(
     )
 
 
-def _take_point(component: str, picture: Board, key: str) -> None:
+def _take_point(picture: Board, key: str, sent: object) -> None:
     """Point the class at a cell; it answers nothing: that would reveal."""
-    value = widgets.component_value(component, "cell")
     before = pointer.pointing()
     for number, panel in enumerate(picture.panels):
-        cell = boards.parse_cell(value, panel)
+        cell = boards.parse_cell(sent, panel)
         if cell is not None and before is not None:
             pointer.point(replace(before, picture=key, at=(number, *cell)))
 
@@ -163,9 +161,8 @@ def _answers(card: Card) -> frozenset[BoardCell]:
     return card.question.right if isinstance(card.question, CellQuestion) else frozenset()
 
 
-def _take_cell(component: str, panels: tuple[Panel, ...], card: str) -> None:
-    value = widgets.component_value(component, "cell")
+def _take_cell(panels: tuple[Panel, ...], card: str, sent: object) -> None:
     for panel in panels:
-        cell = boards.parse_cell(value, panel)
+        cell = boards.parse_cell(sent, panel)
         if cell is not None:
             open_card.answer(card, progress.text_of(cell))

@@ -117,7 +117,7 @@ def show_lens(shown: PageContext) -> None:
             return
         chosen = current.view().output.guess
         name, view = widgets.component_key("lens"), _view(shown, request, guess_lens, chosen)
-        draw(CANVAS, view, name, lang, {"table": partial(_take_guess, name)})
+        draw(CANVAS, view, name, lang, {"table": _take_guess})
 
 
 def all_guesses(shown: PageContext) -> "Lens | None":
@@ -135,9 +135,9 @@ def _lens(captured: AppCapture, request: "Request") -> "Lens":
     return Experiment(answer_runs.clean_run(captured, request)).lens()
 
 
-def _take_guess(name: str) -> None:
+def _take_guess(sent: object) -> None:
     """The chosen guess; the table of its parts opens below."""
-    guess, _ = address.checked("guess", widgets.component_value(name, "table"))
+    guess, _ = address.checked("guess", sent)
     if guess:
         current.take({"guess": guess, "parts": True})
     renew(FRAGMENT, PARTS)
@@ -220,7 +220,7 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     if measured is None:
         return
     name, view = widgets.component_key("parts"), views.parts_table(lang, *measured)
-    draw(table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(name, shown)})
+    draw(table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":

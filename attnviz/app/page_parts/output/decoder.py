@@ -86,21 +86,21 @@ def _distributions(shown: PageContext) -> None:
             key,
             shown.lang,
             {
-                "selection": _choosing(shown.group, keep_selection(key, extent)),
-                "open": _choosing(shown.group, open_head(key, extent)),
+                "selection": _choosing(shown.group, keep_selection(extent)),
+                "open": _choosing(shown.group, open_head(extent)),
             },
             kept=f"{shown.captured.key} {shown.group.name} {sampling}",
         )
 
 
-def _choosing(group: Group, then: Callable[[], None]) -> Callable[[], None]:
+def _choosing(group: Group, then: Callable[[object], None]) -> Callable[[object], None]:
     """A callback that also makes this group the chosen one; it keeps no capture."""
     stack, kind = group.stack, group.kind
 
-    def choose() -> None:
+    def choose(sent: object) -> None:
         if stack is not None:
             current.open_attention(stack, kind)
-        then()
+        then(sent)
 
     return choose
 

@@ -33,6 +33,6 @@ def show(shown: PageContext) -> None:
             lambda: heads.all_heads(first, fragments.measured(first)),
             key,
             first.lang,
-            {"selection": keep_selection(key, extent), "open": open_head(key, extent)},
+            {"selection": keep_selection(extent), "open": open_head(extent)},
             kept=first.key,
         )

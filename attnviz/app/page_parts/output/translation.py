@@ -47,7 +47,7 @@ def show(shown: PageContext) -> None:
             lambda: _view(cross, target),
             key,
             lang,
-            {"selection": _keep_choice(key, extent), "open": _open_head(key, extent)},
+            {"selection": _keep_choice(extent), "open": _open_head(extent)},
             kept=cross.captured.key,
         )
         st.subheader(text(lang, "translation.title"))
@@ -78,11 +78,11 @@ def _view(shown: PageContext, target: str) -> AlignmentView:
     )
 
 
-def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
+def _keep_choice(extent: Extent) -> Callable[[object], None]:
     """A callback that stores the chosen head or mean, and renews the links."""
 
-    def commit() -> None:
-        choice = component.parse_choice(widgets.component_value(key, "selection"), extent)
+    def commit(sent: object) -> None:
+        choice = component.parse_choice(sent, extent)
         if choice is None:
             return
         selection, mean = choice
@@ -93,11 +93,11 @@ def _keep_choice(key: str, extent: Extent) -> Callable[[], None]:
     return commit
 
 
-def _open_head(key: str, extent: Extent) -> Callable[[], None]:
+def _open_head(extent: Extent) -> Callable[[object], None]:
     """A callback that opens the chosen head as a heatmap."""
 
-    def open_page() -> None:
-        request = parse_open(widgets.component_value(key, "open"), extent)
+    def open_page(sent: object) -> None:
+        request = parse_open(sent, extent)
         if request is not None:
             current.take_opened(request)
             current.open_attention(STACK, KIND)

@@ -1,10 +1,13 @@
 """`draw` mounts every canvas with the bytes of its view, made once where they are kept."""
 
+from collections.abc import Callable
 from importlib import import_module
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz.app.host import draw as host
 from attnviz.app.host.draw import draw
 from attnviz.pictures import save_image
 from attnviz.pictures.shared import bundle
@@ -21,7 +24,7 @@ def page() -> None:
         save_image.SaveImageView(("a text",)),
         "save_image",
         "ko",
-        {"open": lambda: None},
+        {"open": lambda sent: None},
     )
 
 
@@ -34,6 +37,20 @@ def test_draw_mounts_a_canvas_with_the_bytes_of_its_view() -> None:
         save_image.CANVAS, save_image.SaveImageView(("a text",)), "ko"
     )
     assert "components.save_image" in mounted.proto.js_content
+
+
+def test_draw_hands_on_what_the_browser_sent_under_an_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mounted: dict[str, Callable[[], None]] = {}
+    monkeypatch.setattr(host, "_renderer", lambda *_: lambda data, key, **on: mounted.update(on))
+    monkeypatch.setattr(st, "session_state", {"attnviz.component.7": {"open": {"layer": 3}}})
+    heard: list[object] = []
+    on = {"open": heard.append, "close": heard.append}
+    draw(save_image.CANVAS, save_image.SaveImageView(()), "attnviz.component.7", "en", on)
+    mounted["on_open_change"]()
+    mounted["on_close_change"]()
+    assert heard == [{"layer": 3}, None]
 
 
 def page_of_a_kept_view() -> None:
