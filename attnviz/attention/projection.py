@@ -58,6 +58,10 @@ class WrittenLayer(_Linear):
     bias: Float[Tensor, "d_out"] | None = None
 
 
+class ParameterProduct(WrittenLayer):
+    """A product with a parameter and its bias, which no layer of the model makes."""
+
+
 @dataclass(frozen=True, eq=False)
 class BroughtLayer(_Linear):
     """A linear layer whose weight and bias lie elsewhere; `bring` gets them when needed."""

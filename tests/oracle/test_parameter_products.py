@@ -1,5 +1,6 @@
-"""W_Q, W_K and W_V that a model keeps as tensors, without a linear layer."""
+"""W_Q, W_K, W_V and W_O that a model keeps as tensors, without a linear layer."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,8 @@ from torch.nn import functional
 
 import attnviz
 from attnviz.attention.call import AttentionCall
+from attnviz.errors import UnsupportedAttention
+from tests.support import parameter_attention as written
 
 D, H, DH, N = 12, 3, 4, 7
 
@@ -117,3 +120,117 @@ def test_what_the_model_changes_later_is_what_it_was() -> None:
         model(x)
     torch.testing.assert_close(calls[0].projections["q"].input, read, atol=0, rtol=0)
     assert calls[0].verify().ok
+
+
+def fault_of(stage: str, block: written.ByHead, call: AttentionCall) -> str | None:
+    """What is false in one of W_Q, W_K and W_V of a layer."""
+    projection, how, big = call.projections[stage], block.how, stage.upper()
+    if projection.module != f"{call.module}.W_{'Q' if how.is_tied and big == 'K' else big}":
+        return f"{stage} is {projection.module}"
+    if not torch.equal(projection.input, block.read):
+        return f"x of {stage}"
+    weight, bias = getattr(block, f"W_{big}"), getattr(block, f"b_{big}")
+    if (projection.bias is not None) != (how.bias != "none"):
+        return f"the bias of {stage}"
+    for head in range(call.n_heads):
+        columns = projection.columns(head, written.DH)
+        if not torch.equal(projection.weight[:, columns], weight[head]):
+            return f"the columns of {stage}"
+        if projection.bias is not None and not torch.equal(projection.bias[columns], bias[head]):
+            return f"the numbers of the bias of {stage}"
+    return None
+
+
+def fault(block: written.ByHead, call: AttentionCall) -> str | None:
+    """What is false in the call of a layer; None if nothing is, whatever is absent."""
+    for stage in call.projections.keys() & {"q", "k", "v"}:
+        found = fault_of(stage, block, call)
+        if found is not None:
+            return found
+    out = call.projections.get("out")
+    if out is not None:
+        if out.module != f"{call.module}.W_O" or not torch.equal(
+            out.weight, block.W_O.flatten(0, 1)
+        ):
+            return "W_O"
+        for batch in range(call.n_batch):
+            ours = attnviz.derive(call, 2, batch).projected
+            if ours is None or float((ours - block.wrote[batch]).abs().max()) > 1e-5:
+                return "what the layer adds"
+    return None if call.verify().ok else "not verified"
+
+
+def verdict(seed: int) -> str:
+    """How many of the four were found, "refused" by name, or the fault."""
+    torch.manual_seed(seed)
+    how = written.way(seed)
+    model, x = written.Stack(how).eval(), torch.randn(how.n_text, how.n_token, written.D)
+    if how.are_alike:
+        x = x[:1].repeat(how.n_text, 1, 1)
+    try:
+        with torch.no_grad(), attnviz.record(model) as calls:
+            model(x)
+    except UnsupportedAttention:
+        return "refused"
+    missing = {call.module for call in calls.missing}
+    found = set()
+    for block, name in zip(model.blocks, ("blocks.0", "blocks.1"), strict=False):
+        own = [call for call in calls if call.module == name]
+        if not own:
+            found.add("refused" if name in missing else "silent")
+            continue
+        if len(own) > 1 or (own[0].n_batch, own[0].n_heads) != (how.n_text, written.H):
+            return f"axes {[(call.n_batch, call.n_heads) for call in own]}"
+        found.add(fault(block, own[0]) or f"{len(own[0].projections)} of 4")
+    return min(found)
+
+
+RIGHT = {"refused", *(f"{n} of 4" for n in range(5))}
+
+
+def require_right(seeds: range) -> Counter[str]:
+    """Every layer of these seeds right; how many had how much."""
+    verdicts = {seed: verdict(seed) for seed in seeds}
+    faults = {seed: (v, written.way(seed)) for seed, v in verdicts.items() if v not in RIGHT}
+    assert not faults, (len(faults), list(faults.items())[:4])
+    return Counter(verdicts.values())
+
+
+def test_matrices_of_each_head_are_found_however_they_are_written_and_none_is_false() -> None:
+    counts = require_right(range(80))
+    assert counts["4 of 4"] >= 0.55 * 80, counts
+
+
+@pytest.mark.slow
+def test_many_more_matrices_of_each_head() -> None:
+    counts = require_right(range(80, 4080))
+    assert counts["4 of 4"] >= 0.6 * 4000, counts
+
+
+@pytest.mark.parametrize("n_text", [1, 3])
+def test_a_matrix_for_each_head_shows_the_heads(n_text: int) -> None:
+    """Scores x·W·xᵀ with batch and heads in one axis: W is that of q, and the keys are x."""
+
+    class Bilinear(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w, self.v = (nn.Parameter(torch.randn(H + 1, D, D)) for _ in range(2))
+
+        def forward(self, x: Tensor) -> Tensor:
+            whole = x[:, None].expand(-1, H + 1, -1, -1).flatten(0, 1)
+            w, v = (part.repeat(len(x), 1, 1) for part in (self.w, self.v))
+            self.truth = (whole @ w @ whole.mT / D**0.5).softmax(-1)
+            return (self.truth @ (whole @ v)).reshape(len(x), H + 1, N, D).mean(1)
+
+    torch.manual_seed(3)
+    model, x = Bilinear().eval(), torch.randn(n_text, N, D)
+    with torch.no_grad(), attnviz.record(model) as calls:
+        model(x)
+    (call,) = calls
+    assert (call.n_batch, call.n_heads, calls.missing) == (n_text, H + 1, [])
+    for batch in range(n_text):
+        own = model.truth[batch * (H + 1) : (batch + 1) * (H + 1)]
+        torch.testing.assert_close(call.weights(batch=batch), own, atol=1e-6, rtol=0)
+    assert [call.projections[stage].module for stage in ("q", "v")] == ["w", "v"]
+    torch.testing.assert_close(call.projections["q"].weight[:, D : 2 * D], model.w[1])
+    assert call.verify().ok

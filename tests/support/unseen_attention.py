@@ -137,23 +137,6 @@ class ValuesTwice(Base):
         return self.joined(weights @ v) + self.joined(weights @ self.split(self.others(x)))
 
 
-class BilinearHeads(Base):
-    """One matrix for each head, scores x·W·xᵀ and values x·V: no layer shows the heads."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.w, self.v = (nn.Parameter(torch.randn(4, D, D)) for _ in range(2))
-
-    def forward(self, x: Tensor) -> Tensor:
-        whole = (1.5 * x)[:, None].expand(-1, 4, -1, -1).flatten(0, 1)
-        w, v = (part.repeat(len(x), 1, 1) for part in (self.w, self.v))
-        return (
-            ((whole @ w @ whole.mT / D**0.5).softmax(-1) @ (whole @ v))
-            .unflatten(0, (-1, 4))
-            .mean(1)
-        )
-
-
 class UnfoldedWindows(Base):
     """Every query with the three keys around it, one by one in the batch."""
 
@@ -213,7 +196,6 @@ UNSEEN: tuple[type[nn.Module], ...] = (
     SumsOfProducts,
     Graph,
     AttentionFree,
-    BilinearHeads,
     UnfoldedWindows,
     StackedQueries,
     MixedLayers,

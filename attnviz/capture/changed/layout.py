@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from attnviz.attention.call import AttentionCall
+from attnviz.attention.projection import ParameterProduct
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
@@ -152,7 +153,7 @@ def remember_calls(lm: LoadedModel, calls: Sequence[AttentionCall], n_input: int
 
 def _out(call: AttentionCall) -> str | None:
     out = call.projections.get("out")
-    return None if out is None else out.module
+    return None if out is None or isinstance(out.layer, ParameterProduct) else out.module
 
 
 def remembered(lm: LoadedModel, sites: Sequence[Site]) -> Layout | None:

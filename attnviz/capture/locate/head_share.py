@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.projection import BroughtLayer, Projection
 from attnviz.errors import UnsupportedAttention
-from attnviz.models.ranks import AttentionParts, Ranks
+from attnviz.models.ranks import AttentionParts, Ranks, is_led, is_part
 
 NOT_IN_COLUMNS = "its layer does not lie on the processes by the columns of its heads"
 
@@ -121,4 +121,26 @@ def _require_heads(module: nn.Module, n_heads: int, n_kv_heads: int) -> None:
             ' model in one process, with device_map="auto" where it does not fit on one device',
             code="head_parts",
             module=type(module).__name__,
+        )
+
+
+def require_whole_heads(model: nn.Module, layers: Mapping[str, nn.Module]) -> None:
+    """Raise `UnsupportedAttention` for a model whose attention lies in parts on several processes.
+
+    Each would record its own heads as if they were all, under the numbers of others. The weight of
+    a layer in parts (torch's DTensor) names its `placements` on a mesh of devices.
+    """
+    for name, layer in ({} if is_led(model) else layers).items():
+        weight = layer._parameters.get("weight")
+        if type(weight) is nn.Parameter or not is_part(weight):
+            continue
+        n_part = weight.device_mesh.size()  # type: ignore[union-attr]  # of a DTensor
+        raise UnsupportedAttention(
+            f"{type(model).__name__} is spread over {n_part} processes (tensor parallel): this one"
+            f" holds only a part of the heads behind {name}; open it by"
+            " attnviz.load(…, tensor_parallel=True), or in one process, with"
+            ' device_map="auto" where it does not fit on one device',
+            code="sharded_heads",
+            module=name,
+            n_part=n_part,
         )

@@ -5,7 +5,6 @@ tensor and all its views, and whether the weight of a layer can be read as a mat
 """
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -188,18 +187,6 @@ def can_be_read(module: nn.Module) -> bool:
         and weight.dim() == 2
         and (None in declared or tuple(weight.shape) == declared)
     )
-
-
-def sharded_layer(modules: Mapping[str, nn.Module]) -> tuple[str, int] | None:
-    """The first layer whose weight lies in parts on several processes, and their number.
-
-    Such a weight (torch's DTensor) names its `placements` on a mesh of devices.
-    """
-    for name, module in modules.items():
-        weight = module._parameters.get("weight")
-        if type(weight) is not nn.Parameter and is_part(weight):
-            return name, weight.device_mesh.size()  # type: ignore[union-attr]  # of a DTensor
-    return None
 
 
 class Copies:

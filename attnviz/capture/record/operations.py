@@ -10,7 +10,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.utils._python_dispatch import _disable_current_modes
 
+from attnviz.capture.locate.layers import storage_of
 from attnviz.capture.record.score_trail import TrailedScores
 
 aten = torch.ops.aten
@@ -42,7 +45,7 @@ FUSED = _existing(
 # how torch's own module scales q before the product
 SCALE = aten.mul.Tensor
 # how the bias of a layer is added to rows that do not lie one after the other in memory
-ADD = aten.add.Tensor
+ADDS = frozenset({aten.add.Tensor, aten.add_.Tensor})
 # what adds numbers up by an index
 SCATTERS = frozenset(
     {
@@ -94,19 +97,38 @@ class LayerRun:
     """A product with a parameter, or a convolution: what it read and wrote.
 
     Both are [row, column]; the rows of a convolution have several axes. `weight` [d_in, d_out] and
-    `bias` are known of a product that nothing else was added to.
+    `bias` are known of a product that nothing else was added to. `raw` is the product's own result,
+    [text · matrix, row, column] where it multiplied each text with `n_matrix` matrices.
     """
 
     read: Tensor
     written: Tensor
     weight: Tensor | None = None
     bias: Tensor | None = None
+    raw: Tensor | None = None
+    n_matrix: int = 1
 
-    def plus(self, bias: Tensor, written: Tensor) -> "LayerRun":
-        """The layer with a parameter that was added to what it wrote."""
-        is_bias = bias.dim() == 1 and self.bias is None
-        weight = self.weight if is_bias else None
-        return LayerRun(self.read, written, weight, bias.detach() if is_bias else None)
+    def plus(self, added: Tensor, before: Tensor, out: Tensor) -> "LayerRun | None":
+        """The layer with a parameter that was added to it; None if it was added to another tensor.
+
+        What it was added to may be any view of the layer's whole result: as a bias counts what adds
+        the same to each row.
+        """
+        whole = self.written if self.raw is None else self.raw
+        if storage_of(before) != storage_of(whole) or out.numel() != whole.numel():
+            return None
+        if before.stride() != out.stride() or not (
+            whole.is_contiguous() and is_same_view(before, whole)
+        ):
+            return LayerRun(self.read, out.reshape(self.written.shape))
+        place = whole.size(), whole.stride()
+        after = out.as_strided(*place, out.storage_offset())
+        each = torch.empty_strided(out.size(), out.stride(), dtype=added.dtype, device=out.device)
+        columns = side_by_side(each.copy_(added.expand_as(out)).as_strided(*place), self.n_matrix)
+        written = side_by_side(after, self.n_matrix)
+        if self.bias is not None or not bool((columns == columns[:1]).all()):
+            return LayerRun(self.read, written)
+        return LayerRun(self.read, written, self.weight, columns[0].clone(), after, self.n_matrix)
 
 
 @dataclass(eq=False)
@@ -159,13 +181,36 @@ def has_one_matrix(matrices: Tensor) -> bool:
     )
 
 
-def layer_run(product: MatrixProduct, *, adds_parameter: bool) -> LayerRun:
-    """A product with one matrix of parameters as a layer."""
+def n_matrix_of_text(product: MatrixProduct) -> int | None:
+    """The number of matrices that the rows of each text are multiplied with, as by `x @ w` with a
+    matrix for each head; None if these are not the same for all texts, or the rows not for all.
+    """
+    left, right = product.left, product.right
+    if has_one_matrix(right):
+        return 1
+    if torch.equal(left[0], left[1]):
+        for count in (n for n in range(2, len(right) + 1) if len(right) % n == 0):
+            rows, matrices = (x.reshape(-1, count, *x.shape[1:]) for x in (left, right))
+            if bool((rows == rows[:, :1]).all() and (matrices == matrices[:1]).all()):
+                return count
+    return None
+
+
+def side_by_side(result: Tensor, n_matrix: int) -> Tensor:
+    """[row, column] of a product's result, what the matrices of a text gave side by side."""
+    by_text = result.reshape(-1, n_matrix, *result.shape[1:])
+    return by_text.transpose(1, 2).flatten(2).flatten(0, 1)
+
+
+def layer_run(product: MatrixProduct, n_matrix: int, *, adds_parameter: bool) -> LayerRun:
+    """A product of each text with the same matrices of parameters as a layer."""
     added, factors = product.added, (product.factor, product.beta)
-    is_bias = added is None or (added.dim() == 1 and adds_parameter)
-    weight = product.right[0] if is_bias and factors == (1.0, 1.0) else None
-    bias = None if weight is None else added
-    return LayerRun(product.left.flatten(0, 1), product.out.flatten(0, 1), weight, bias)
+    is_bias = added is None or (added.dim() == 1 and adds_parameter and n_matrix == 1)
+    is_known = is_bias and factors == (1.0, 1.0)
+    weight = side_by_side(product.right[:n_matrix], n_matrix) if is_known else None
+    bias = added if is_known else None
+    read, written = product.left[::n_matrix].flatten(0, 1), side_by_side(product.out, n_matrix)
+    return LayerRun(read, written, weight, bias, product.out, n_matrix)
 
 
 def convolution(args: tuple[Any, ...], out: Tensor) -> LayerRun:
@@ -194,6 +239,14 @@ def tensors_in(values: Any) -> list[Tensor]:
         elif isinstance(value, list | tuple):
             tensors += [part for part in value if isinstance(part, Tensor)]
     return tensors
+
+
+def padded(texts: object) -> Tensor | None:
+    """Texts as a recurrent layer reads or writes them, [text, token, d]; None if it is only one."""
+    with _disable_current_modes():
+        if isinstance(texts, PackedSequence):
+            texts = pad_packed_sequence(texts, batch_first=True)[0]
+        return texts.detach() if isinstance(texts, Tensor) and texts.dim() == 3 else None
 
 
 def common(first: Stack, second: Stack) -> Stack:

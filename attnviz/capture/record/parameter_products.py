@@ -1,21 +1,33 @@
-"""Products with a parameter that wrote q, k or v where no linear layer of the model did.
+"""Products with a parameter that are W_Q, W_K, W_V or W_O where no linear layer of the model is.
 
-So a model is written that keeps W_Q of each head as a tensor, `q = x @ self.w_q[head]`. In: the
-products that ran before an attention, with what they read and wrote. Out: projections as those of
-layers are, under the parameter's name. The heads have to be blocks of what a product wrote, number
-by number, and rows that it read have to lead to it.
+So a model is written that keeps W_Q of each head as a tensor, `q = x @ self.w_q[head]`, or those of
+all heads as one, `einsum("btd,hdk->bthk", x, self.W_Q) + self.b_Q`. In: the products that ran
+before and after an attention, with what they read and wrote. Out: projections as those of layers
+are, under the parameter's name. The heads have to be blocks of what a product wrote, number by
+number, or all that it read, and rows that it read have to lead to what it wrote.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 
+import torch
 from torch import Tensor, nn
 
-from attnviz.attention.projection import Projection, WrittenLayer
+from attnviz.attention.projection import ParameterProduct, Projection
 from attnviz.capture.locate.layers import storage_of
-from attnviz.capture.locate.projections_by_memory import leads_to_output
+from attnviz.capture.locate.projections_by_memory import (
+    NOT_CONSUMED,
+    SEVERAL_READERS,
+    AwaitedOutput,
+    leads_to_output,
+)
 from attnviz.capture.record.head_layout import HeadLayout, blocks_of
 from attnviz.capture.record.operations import LayerRun
+
+MOST_AXES = 4  # of a parameter that is told by its numbers
+NOT_LED = "it is further from the product with {name}, and its bias, than one rounding explains"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +68,11 @@ def add_products(
 ) -> None:
     """Add the products that wrote those of q, k and v of which no layer was found."""
     missing = [name for name in ("q", "k", "v") if name in absent]
-    found = products(missing) if missing else {}
-    names = _parameters(modules) if found else {}
-    for name, product in found.items():
-        parameter = names.get(storage_of(product.weight))
+    for name, product in (products(missing) if missing else {}).items():
+        parameter = _name_of(product.weight, modules)
         if parameter is None:
             continue  # computed from parameters, whose product is no single one's
-        layer = WrittenLayer(product.weight, product.bias)
+        layer = ParameterProduct(product.weight, product.bias)
         projection = Projection(
             parameter, layer, product.read, product.written.clone(), product.starts
         )
@@ -71,13 +81,116 @@ def add_products(
             del absent[name]
             if name == "q":
                 absent.pop("x", None)
+        else:
+            absent[name] = NOT_LED.format(name=parameter)
 
 
-def _parameters(modules: Mapping[str, nn.Module]) -> dict[int, str]:
-    """The dotted name of each parameter, by its memory."""
-    return {
-        storage_of(parameter): f"{name}.{own}" if name else own
+@dataclass(eq=False)
+class _Readers:
+    """An attention's output [batch, token, head, d_value], and the products that read it."""
+
+    awaited: AwaitedOutput
+    runs: list[LayerRun] = field(default_factory=list)
+
+    def take(self, run: LayerRun) -> bool:
+        """Keep a product that reads all heads side by side; False for any other.
+
+        With a bias added, it takes the place of itself without.
+        """
+        output = self.awaited.output
+        if run.read.shape != (output.shape[0] * output.shape[1], math.prod(output.shape[2:])):
+            return False
+        known = next((n for n, own in enumerate(self.runs) if own.read is run.read), None)
+        if known is None and not self.awaited.is_read_as(run.read.reshape(*output.shape[:2], -1)):
+            return False
+        written = run.written.clone()  # the model may add to it in place
+        place = len(self.runs) if known is None else known
+        self.runs[place : place + 1] = [replace(run, written=written)]
+        return True
+
+
+class ProductReaders:
+    """The products with parameters that read the outputs of attention in code of a model's own."""
+
+    def __init__(self) -> None:
+        self._all: list[_Readers] = []
+
+    def await_output(self, awaited: AwaitedOutput) -> None:
+        """Notice what reads an attention's output from now on."""
+        self._all.append(_Readers(awaited))
+
+    def forget(self, projections: dict[str, Projection]) -> None:
+        """Forget the call that has these projections: it is taken back."""
+        self._all = [one for one in self._all if one.awaited.projections is not projections]
+
+    def take(self, run: LayerRun) -> None:
+        """Keep a product that ran with the newest output that it reads."""
+        any(one.take(run) for one in reversed(self._all))
+
+    def settle(self, modules: Mapping[str, nn.Module]) -> None:
+        """Take the one product that read an output as W_O, where no module did."""
+        for one in self._all:
+            awaited = one.awaited
+            if one.runs and awaited.absent.get("projected") == NOT_CONSUMED:
+                self._take_reader(one, modules)
+        self._all.clear()
+
+    def _take_reader(self, one: _Readers, modules: Mapping[str, nn.Module]) -> None:
+        awaited, output = one.awaited, one.awaited.output
+        names = [run.weight is not None and _name_of(run.weight, modules) for run in one.runs]
+        if len(names) > 1:
+            listed = " and ".join(dict.fromkeys(name or "a product" for name in names))
+            awaited.absent["projected"] = SEVERAL_READERS.format(names=listed)
+            return
+        (run,), (name,) = one.runs, names
+        if not name or run.weight is None:
+            return
+        read, written = (x.reshape(*output.shape[:2], -1) for x in (run.read, run.written))
+        starts = tuple(range(0, read.shape[-1], output.shape[3]))
+        layer = ParameterProduct(run.weight, run.bias)
+        projection = Projection(name, layer, read, written, starts)
+        if leads_to_output(projection):
+            step = awaited.row_step
+            awaited.projections["out"] = projection.thinned(step) if step > 1 else projection
+            del awaited.absent["projected"]
+        else:
+            awaited.absent["projected"] = NOT_LED.format(name=name)
+
+
+def _name_of(weight: Tensor, modules: Mapping[str, nn.Module]) -> str | None:
+    """The dotted name of the parameter that a product's matrix [d_in, d_out] lies in.
+
+    Or of the one parameter whose numbers it has in another order, as `einsum` copies them; None if
+    none has, or several.
+    """
+    named = {
+        f"{name}.{own}" if name else own: parameter.detach()
         for name, module in modules.items()
         for own, parameter in module._parameters.items()
         if parameter is not None
     }
+    memory = storage_of(weight)
+    for name, parameter in named.items():
+        if storage_of(parameter) == memory:
+            return name
+    alike = [name for name, parameter in named.items() if _is_reordered(parameter, weight)]
+    is_one = len({storage_of(named[name]) for name in alike}) == 1  # it may have several names
+    return alike[0] if is_one else None
+
+
+def _is_reordered(parameter: Tensor, weight: Tensor) -> bool:
+    """True if a matrix has a parameter's numbers, its axes in some order and then joined to two."""
+    if parameter.numel() != weight.numel() or parameter.dim() > MOST_AXES:
+        return False
+    return any(torch.equal(matrix, weight) for matrix in _as_matrices(parameter, weight))
+
+
+def _as_matrices(parameter: Tensor, weight: Tensor) -> Iterator[Tensor]:
+    """The matrices of the size of `weight` that a parameter's axes give, whose first row is its."""
+    for order in permutations(range(parameter.dim())):
+        turned = parameter.permute(order)
+        for n_row_axes in range(1, parameter.dim()):
+            if math.prod(turned.shape[:n_row_axes]) == weight.shape[0]:
+                first = turned[(0,) * n_row_axes].flatten()
+                if torch.equal(first, weight[0]):
+                    yield turned.reshape(weight.shape)

@@ -24,13 +24,12 @@ from attnviz.attention.projection import Projection
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.coarse_keys import SpatialWatch, where_coarse
-from attnviz.capture.locate.head_share import HeadShare, put_together
+from attnviz.capture.locate.head_share import HeadShare, put_together, require_whole_heads
 from attnviz.capture.locate.layers import (
     Copies,
     LinearRun,
     TensorState,
     memory_of,
-    sharded_layer,
 )
 from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import (
@@ -51,7 +50,7 @@ from attnviz.capture.record.gaps import IN_PARTS, OVERWRITTEN, Missing, absent_s
 from attnviz.capture.record.head_lists import Recorded, with_whole_layers
 from attnviz.capture.record.interface import active, is_recording, noted_inputs
 from attnviz.capture.record.ownership import is_uncounted, owned, states_of, sums_of
-from attnviz.capture.record.parameter_products import add_products
+from attnviz.capture.record.parameter_products import ProductReaders, add_products
 from attnviz.capture.record.pass_log import NotedAttention, PassLog
 from attnviz.capture.record.room import FreeRoom
 from attnviz.capture.record.runs import ModuleRun, RunCounter, with_layers
@@ -61,7 +60,6 @@ from attnviz.capture.record.switch import eagerly, on_our_functions
 from attnviz.capture.record.watch import Watch
 from attnviz.capture.storage import Storage
 from attnviz.errors import UnsupportedAttention
-from attnviz.models.ranks import is_led
 from attnviz.types import Kind
 
 # up to this many queries, all that the model computed is kept to compare with; beyond, samples
@@ -126,6 +124,7 @@ class Recorder:
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(is_active)
         self._linears = LinearWatch(is_active, noted or frozenset())
+        self.readers = ProductReaders()
         self._spatial = SpatialWatch(is_active)
         self._masks = Copies()
         self._asking = AskingModules(is_active)
@@ -233,6 +232,7 @@ class Recorder:
             step = self._row_step(seen.inputs.n_query)
             awaited = AwaitedOutput(seen.output, projections, absent, step, by_value=True)
             self._linears.await_output(awaited, self._name(seen.module))
+            self.readers.await_output(awaited)
             absent |= dict.fromkeys(seen.apart, IN_PARTS)
             known = projections, absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind, seen.is_next)
@@ -270,6 +270,7 @@ class Recorder:
         if seen is None:
             self._add(module, inputs, output, projections, absent)
             return
+        self.readers.await_output(awaited)
         if seen.products is not None:
             add_products(seen.products, self._modules, projections, absent)
         absent |= {stage: IN_PARTS for stage in seen.apart if stage not in projections}
@@ -281,6 +282,7 @@ class Recorder:
         """Forget the last calls: each is a part of the one that follows."""
         for call in self.calls[len(self.calls) - n_call :]:
             self._linears.forget(call.projections)
+            self.readers.forget(call.projections)
             self._counter.take_back(call.module)
             if self._first_calls.get(call.module) is call:
                 del self._first_calls[call.module]
@@ -413,6 +415,7 @@ class Recorder:
         self._masks.clear()
         self._linears.settle()
         self._linears.check()
+        self.readers.settle(self._modules)
         self._drop_overwritten()
         self.attended = {call.module for call in self.calls}
         self.missing.add_not_asked(self.attended, self._asking.ran)
@@ -517,7 +520,7 @@ def recording(
     if every.fact(_compiled):
         modules = Modules({n: m for n, m in every.items() if n not in every.fact(_compiled)}, {})
     layers = layers_in_attention(modules)
-    _require_whole_heads(model, layers)
+    require_whole_heads(model, layers)
     own = modules if every.fact(may_have_own_code) else {}
     interface = interface_configs(modules)
     if not own and not interface:
@@ -567,30 +570,10 @@ def _lists(modules: Modules) -> set[str]:
 def _watch(stack: ExitStack, modules: dict[str, nn.Module], recorder: Recorder) -> Watch:
     """A running watch of modules; the stack ends it."""
     stack.enter_context(fast_path.held())
-    watch = Watch(modules, recorder.take_seen, recorder.missing.add)
+    watch = Watch(modules, recorder.take_seen, recorder.missing.add, recorder.readers.take)
     stack.callback(watch.close)
     stack.enter_context(watch)
     return watch
-
-
-def _require_whole_heads(model: nn.Module, layers: Mapping[str, nn.Module]) -> None:
-    """Raise `UnsupportedAttention` for a model whose attention lies in parts on several processes.
-
-    Each would record its own heads as if they were all, under the numbers of others.
-    """
-    sharded = None if is_led(model) else sharded_layer(layers)
-    if sharded is None:
-        return
-    layer, n_part = sharded
-    raise UnsupportedAttention(
-        f"{type(model).__name__} is spread over {n_part} processes (tensor parallel): this one"
-        f" holds only a part of the heads behind {layer}; open it by"
-        " attnviz.load(…, tensor_parallel=True), or in one process, with"
-        ' device_map="auto" where it does not fit on one device',
-        code="sharded_heads",
-        module=layer,
-        n_part=n_part,
-    )
 
 
 def _no_attention(model: nn.Module, reason: str) -> UnsupportedAttention:

@@ -15,8 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
-from torch.utils._python_dispatch import _disable_current_modes
+from torch.nn.utils.rnn import PackedSequence
 
 from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stored_weights import StoredWeights
@@ -65,8 +64,9 @@ class ThreadTrace:
         parameters: Iterable[Tensor],
         report: Callable[[SeenAttention], None],
         refuse: Callable[[nn.Module, str], None],
+        tell_product: Callable[[LayerRun], None],
     ) -> None:
-        self._report, self._refuse = report, refuse
+        self._report, self._refuse, self._tell_product = report, refuse, tell_product
         self._origins = Origins(parameters)
         self._number = 0
         self._sources = Sources(self._origins)
@@ -121,7 +121,7 @@ class ThreadTrace:
             self._origins.replace(out, frozenset({number}))
         else:
             self._pass_on(func, args, kwargs, out)
-            if func is ops.ADD:
+            if func in ops.ADDS:
                 self._add_bias(args, out)
             elif func is ops.CONVOLUTION:
                 self._add_convolution(args, out)
@@ -304,13 +304,15 @@ class ThreadTrace:
         if not is_learned[1] or is_learned[0]:
             return
         self._parts.follow_layer(product.left, product.right, product.out)
-        if not ops.has_one_matrix(product.right):
+        n_matrix = ops.n_matrix_of_text(product)
+        if n_matrix is None:
             self._layers.are_all_known = False
         elif not self._sources.splits_rows(product.left):
             adds = product.added is not None and self._origins.is_parameter(product.added)
-            layer = ops.layer_run(product, adds_parameter=adds)
+            layer = ops.layer_run(product, n_matrix, adds_parameter=adds)
             self._layers.add(layer)
             self._decide_by_reader(layer)
+            self._tell_product(layer)
 
     def _find_values(
         self,
@@ -434,7 +436,7 @@ class ThreadTrace:
     def begin_recurrent(self, read: object) -> None:
         """Take a recurrent layer as one that reads texts whole, and not in steps."""
         self._before_recurrent = tuple(self._layers.runs), dict(self._sources)
-        whole = _padded(read)
+        whole = ops.padded(read)
         if whole is not None:
             self.decide_by(whole)
 
@@ -446,7 +448,7 @@ class ThreadTrace:
         self._sources.clear()
         self._sources.update(sources)
         texts, states = returned
-        before, after = _padded(read), _padded(texts)
+        before, after = ops.padded(read), ops.padded(texts)
         if before is None or after is None:
             return
         self._layers.add(LayerRun(before.flatten(0, -2), after.flatten(0, -2)))
@@ -459,14 +461,14 @@ class ThreadTrace:
 
     def _add_bias(self, args: tuple[Any, ...], out: Tensor) -> None:
         """Take a parameter added to a layer's product as its bias."""
-        if not self._layers.runs or not isinstance(args[1], Tensor):
+        if not self._layers.runs or not all(isinstance(arg, Tensor) for arg in args[:2]):
             return
-        layer = self._layers.runs[-1]
-        written = layer.written.untyped_storage().data_ptr()
-        is_bias = self._origins.is_parameter(args[1]) and out.numel() == layer.written.numel()
-        if is_bias and args[0].untyped_storage().data_ptr() == written:
-            after = out.detach().reshape(layer.written.shape)
-            self._layers.add(layer.plus(args[1], after))
+        before, added = args[:2] if self._origins.is_parameter(args[1]) else args[1::-1]
+        if self._origins.is_parameter(added):
+            layer = self._layers.runs[-1].plus(added.detach(), before.detach(), out.detach())
+            if layer is not None:
+                self._layers.add(layer)
+                self._tell_product(layer)
 
     def _retract_if_read(self, right: frozenset[int]) -> None:
         """Refuse linear attention: queries multiply what a softmax over the keys gave."""
@@ -590,11 +592,3 @@ class ThreadTrace:
             self._refuse(module, DROPOUT if module.training else NO_VALUES)
         elif is_named_attention(module):
             self._refuse(module, NO_KEYS)
-
-
-def _padded(texts: object) -> Tensor | None:
-    """Texts as a recurrent layer reads or writes them, [text, token, d]; None if it is only one."""
-    with _disable_current_modes():
-        if isinstance(texts, PackedSequence):
-            texts = pad_packed_sequence(texts, batch_first=True)[0]
-        return texts.detach() if isinstance(texts, Tensor) and texts.dim() == 3 else None

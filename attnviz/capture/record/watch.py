@@ -23,15 +23,17 @@ from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import flex, multihead
 from attnviz.capture.record.interface import inside
+from attnviz.capture.record.operations import LayerRun
 from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.trace import ThreadTrace
 
 Report = Callable[[SeenAttention], None]
 Refuse = Callable[[nn.Module, str], None]
+TellProduct = Callable[[LayerRun], None]
 
 
-def _ignore(_module: nn.Module, _reason: str) -> None:
-    """Refuse nothing."""
+def _ignore(*_told: object) -> None:
+    """Refuse nothing, and take no product."""
 
 
 @dataclass(eq=False)
@@ -50,7 +52,8 @@ class _TorchsOwn:
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Calls `report` with each attention of a model, in the order of execution.
 
-    `refuse` is called with the module and the reason for each that cannot be recorded. `ran` has
+    `refuse` is called with the module and the reason for each that cannot be recorded, and
+    `tell_product` with each product with parameters. `ran` has
     the modules named after attention that ran, with those around them; `chained`, once it is
     closed, those in which products were multiplied without a softmax, with the reason.
     """
@@ -58,7 +61,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     supports_higher_order_operators = True
 
     def __init__(
-        self, modules: Mapping[str, nn.Module], report: Report, refuse: Refuse = _ignore
+        self,
+        modules: Mapping[str, nn.Module],
+        report: Report,
+        refuse: Refuse = _ignore,
+        tell_product: TellProduct = _ignore,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._report_now, self._refuse = report, refuse
@@ -75,7 +82,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for tensor in (*module._parameters.values(), *module._buffers.values())
             if tensor is not None
         )
-        self._trace = ThreadTrace(weights, self._report, refuse)
+        self._trace = ThreadTrace(weights, self._report, refuse, tell_product)
         self._handles = []
         for module in modules.values():
             self._handles.append(
@@ -89,7 +96,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             handle.remove()
         chained = self._trace.chained.values()
         self.chained = {id(stack[-1]): (stack[-1], reason) for stack, reason in chained}
-        self._trace = ThreadTrace((), self._report_now, self._refuse)
+        self._trace = ThreadTrace((), self._report_now, self._refuse, _ignore)
         self._torchs_own.clear()
 
     def finish(self) -> None:

@@ -106,7 +106,7 @@ def diary_of(model: nn.Module, patch: pytest.MonkeyPatch) -> Iterator[Diary]:
     diary = Diary(model)
     add, finish, init = ThreadTrace.add, ThreadTrace.finish, ThreadTrace.__init__
 
-    def begin(trace: ThreadTrace, parameters: Any, report: Any, refuse: Any) -> None:
+    def begin(trace: ThreadTrace, parameters: Any, report: Any, refuse: Any, tell: Any) -> None:
         def reported(seen: Any) -> None:
             diary.note(f"reported with {seen.inputs.n_heads} heads")
             report(seen)
@@ -115,7 +115,7 @@ def diary_of(model: nn.Module, patch: pytest.MonkeyPatch) -> Iterator[Diary]:
             diary.note(f"refused: {REASONS[reason]}")
             refuse(module, reason)
 
-        init(trace, parameters, reported, refused)
+        init(trace, parameters, reported, refused, tell)
 
     def watched(
         trace: ThreadTrace, step: Callable[[], None], name: str, module: nn.Module | None
