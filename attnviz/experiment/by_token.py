@@ -45,7 +45,7 @@ from attnviz.experiment.dataflow.trace import Value
 from attnviz.experiment.direct import Direct, SplitNumber, answer_number, direct, linear_of
 from attnviz.experiment.edges import effective
 from attnviz.experiment.readouts import Readout, readout
-from attnviz.experiment.rows import PASS_ROWS, RowChange, by_place, changed_rows
+from attnviz.experiment.rows import PASS_ROWS, RowChange, batches, by_place, changed_rows
 from attnviz.experiment.traced_run import traced_run
 from attnviz.experiment.why import Side, head_called, unknown, value_read, visible_keys
 from attnviz.summary import counted, shortened, text_table
@@ -182,8 +182,8 @@ class DirectByToken:
         for place, key in cells:
             require_index("head", place, len(self.heads))
             require_index("key", key, self.shares[place].call.n_key)
-        for start in range(0, len(cells), PASS_ROWS):
-            some = list(cells[start : start + PASS_ROWS])
+        for rows in batches(len(cells), PASS_ROWS):
+            some = list(cells[rows])
             changes = (
                 self._without([self.cuts_of([cell], renormalise=True) for cell in some])
                 if renormalise
@@ -226,8 +226,8 @@ class DirectByToken:
         self, places: Sequence[int], renormalise: bool
     ) -> Float64[np.ndarray, " key"]:
         changes = np.zeros(max(len(self.tokens[place]) for place in places))
-        for start in range(0, len(changes), PASS_ROWS):
-            keys = range(len(changes))[start : start + PASS_ROWS]
+        for rows in batches(len(changes), PASS_ROWS):
+            keys = range(len(changes))[rows]
             cells = [[(at, key) for at in places if key < len(self.tokens[at])] for key in keys]
             changes[list(keys)] = self._without(
                 [self.cuts_of(some, renormalise=renormalise) for some in cells]

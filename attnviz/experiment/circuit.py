@@ -29,6 +29,7 @@ from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
 from attnviz.experiment.patching import differing_places, require_apart
 from attnviz.experiment.ranks import agreement
 from attnviz.experiment.readouts import readout
+from attnviz.experiment.rows import batches
 from attnviz.experiment.traced_run import traced_run
 from attnviz.summary import counted, text_table
 from attnviz.types import ignore
@@ -174,13 +175,11 @@ def circuit(
     estimate = work.estimate(steps)
     chosen = np.argsort(-np.abs(estimate), kind="stable")[:exact]
     run_exactly = np.full(len(work.edges), np.nan)
-    size = work.model.rows
-    for start in range(0, len(chosen), size):
-        require_wanted(cancel)
-        some = chosen[start : start + size]
+    n, size = len(chosen), work.model.rows
+    for rows in batches(n, size, lambda done: progress(0.8 * done), cancel):
+        some = chosen[rows]
         masks = work.masks(list(some[:, None]), kept=False)
         run_exactly[some] = work.numbers(masks) - work.before
-        progress(0.8 * min(1.0, (start + size) / len(chosen)))
     require_wanted(cancel)
     order, points = ordered(estimate, run_exactly), _points(len(work.edges))
     drawn = np.random.default_rng(SEED)
@@ -295,8 +294,8 @@ class EdgeWork:
         """The number with each set of switches."""
         read, output = readout(self.prepared).read, readout(self.prepared).output
         found = []
-        for start in range(0, len(on), self.model.rows):
-            some = on[start : start + self.model.rows]
+        for rows in batches(len(on), self.model.rows):
+            some = on[rows]
             embeddings = self.start.expand(len(some), -1, -1)
             with self.prepared.lm.lock, torch.no_grad():
                 answer, _ = self.model.forward(embeddings, some, self.other_wrote)

@@ -17,12 +17,12 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
 from attnviz.changes.site import place_among
-from attnviz.errors import TooLarge, bad_kind, require_callback, require_wanted
+from attnviz.errors import TooLarge, bad_kind, require_callback
 from attnviz.experiment.answers import AnswerReader
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.edges import HeadEdges, cut_rows
 from attnviz.experiment.effects import OtherHeads
-from attnviz.experiment.rows import read_rows
+from attnviz.experiment.rows import batches, read_rows
 from attnviz.summary import counted
 from attnviz.types import Kind, Site, Stack, Where, ignore
 
@@ -195,11 +195,8 @@ def _run(
     float,
 ]:
     """(how far each answer moves, its winner, the numbers kept, how far clean rows were off)."""
-    batches = [np.zeros((1, width), np.float32)]
-    for start in range(0, len(wanted), rows):
-        require_wanted(cancel)
-        batches.append(answers(wanted[start : start + rows]))
-        progress(min(1.0, (start + rows) / len(wanted)))
-    table = np.concatenate([batch[:-1] for batch in batches])
-    spread = max(float(batch[-1, 0]) for batch in batches)
+    found = [np.zeros((1, width), np.float32)]
+    found += [answers(wanted[some]) for some in batches(len(wanted), rows, progress, cancel)]
+    table = np.concatenate([answer[:-1] for answer in found])
+    spread = max(float(answer[-1, 0]) for answer in found)
     return table[:, 0].astype(np.float64), table[:, 1].astype(np.int64), table[:, 2:], spread

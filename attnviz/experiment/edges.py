@@ -29,7 +29,7 @@ from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.effects import one_site
 from attnviz.experiment.first_order import Slopes, slopes
 from attnviz.experiment.readouts import readout
-from attnviz.experiment.rows import Baseline, RowChange, changed_rows, clean_pass
+from attnviz.experiment.rows import Baseline, RowChange, batches, changed_rows, clean_pass
 from attnviz.summary import counted
 from attnviz.types import Site, Where
 
@@ -289,8 +289,8 @@ class HeadEdges:
     def exact(self, cells: Sequence[Cell]) -> tuple[Float64[np.ndarray, "query key"], float]:
         """(the change of the number without each of some cells, how far clean rows were off)."""
         table, spread = self.nothing(), 0.0
-        for start in range(0, len(cells), PASS_EDGES):
-            some = cells[start : start + PASS_EDGES]
+        for batch in batches(len(cells), PASS_EDGES):
+            some = cells[batch]
             rows = cut_rows([(self, *cell) for cell in some])
             numbers, own = changed_rows(self.prepared, rows)
             queries, keys = zip(*some, strict=True)

@@ -39,7 +39,6 @@ from attnviz.errors import (
     require_callback,
     require_index,
     require_one_of,
-    require_wanted,
 )
 from attnviz.experiment.clean_run import CleanRun, takes
 from attnviz.experiment.dataflow.stream import states, writer_of
@@ -53,6 +52,7 @@ from attnviz.experiment.effects import (
 from attnviz.experiment.rows import (
     PASS_ROWS,
     RowChange,
+    batches,
     changed_rows,
     placed_in_rows,
 )
@@ -206,15 +206,12 @@ def paths(
     moved = np.full((len(chosen), len(receivers), len(SIDES)), np.nan)
     by_chance = np.full((3, *moved.shape), np.nan)
     answers = np.full_like(moved, np.nan) if answer else None
-    for start in range(0, len(chosen), rows):
-        require_wanted(cancel)
-        batch = chosen[start : start + rows]
+    for some in batches(len(chosen), rows, progress, cancel):
+        batch = chosen[some]
         calls = recorded_without(prepared, replacement, batch, held)
-        some = slice(start, start + rows)
         moved[some], by_chance[:, some] = _moved(prepared, layout, batch, receivers, calls)
         if answers is not None:
             answers[some] = _answers(prepared, layout, receivers, calls, moved[some], cancel)
-        progress(min(1.0, (start + rows) / len(chosen)))
     return Paths(
         senders=chosen,
         receivers=receivers,
@@ -342,10 +339,8 @@ def _answers(
     answers = np.full_like(moved, np.nan)
     cells = [tuple(map(int, cell)) for cell in np.argwhere(~np.isnan(moved))]
     order = [call.site for call in layout.calls]
-    for start in range(0, len(cells), 2 * PASS_ROWS):
-        require_wanted(cancel)
-        some = cells[start : start + 2 * PASS_ROWS]
-        new = []
+    for rows in batches(len(cells), 2 * PASS_ROWS, cancel=cancel):
+        some, new = cells[rows], []
         for sender, receiver, side in some:
             inputs = without[order.index(receivers[receiver].whole_layer)].inputs
             taker = receivers[receiver].head

@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
+from attnviz.attention.inputs import blocks
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, Layout
@@ -27,6 +28,7 @@ from attnviz.errors import UnsupportedAttention, require_wanted
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.module_outputs import NOTHING, Finished, answered, finished
 from attnviz.experiment.readouts import Read, readout
+from attnviz.types import ignore
 
 # 12 to 36 rows take the same time for each; many more fall out of the processor's cache
 PASS_ROWS = 24
@@ -100,6 +102,22 @@ def _is_long(prepared: CleanRun) -> bool:
         for parameter in module.parameters(recurse=False)
     )
     return weights * max(call.n_query for call in prepared.calls) >= LONG
+
+
+def batches(
+    n: int,
+    size: int,
+    progress: Callable[[float], None] = ignore,
+    cancel: threading.Event | None = None,
+) -> Iterator[slice]:
+    """The rows from 0 to n, at most `size` at a time; `progress` is told of each when it is done.
+
+    Raises `Cancelled` soon after `cancel` was set.
+    """
+    for rows in blocks(n, size):
+        require_wanted(cancel)
+        yield rows
+        progress(rows.stop / n)
 
 
 def changed_rows(
@@ -208,5 +226,5 @@ class Batches:
             key = place if place in self.clean.finished.before else None
             groups.setdefault(key, []).append((at, change))
         for group in groups.values():
-            for start in range(0, len(group), self.rows):
-                yield group[start : start + self.rows]
+            for some in blocks(len(group), self.rows):
+                yield group[some]

@@ -25,6 +25,7 @@ from attnviz.experiment.first_order import slopes
 from attnviz.experiment.frozen_pass import FrozenPass, frozen_pass
 from attnviz.experiment.ranks import ranked
 from attnviz.experiment.readouts import readout
+from attnviz.experiment.rows import batches
 from attnviz.experiment.token_shares import norm_and_alti, rollout
 from attnviz.experiment.traced_run import TracedRun, traced_run
 from attnviz.summary import counted, text_table
@@ -184,8 +185,8 @@ def _ids(prepared: CleanRun) -> Tensor:
 def _changes(prepared: CleanRun, n: int, rows_of: Any) -> np.ndarray:
     changes: list[float] = []
     lm = prepared.lm
-    for start in range(0, n, PASS_TOKENS):
-        tokens = range(start, min(start + PASS_TOKENS, n))
+    for rows in batches(n, PASS_TOKENS):
+        tokens = range(n)[rows]
         inputs = prepared.repeated(len(tokens) + 1) | rows_of(tokens)
         with lm.lock, torch.no_grad():
             output = lm.model(**inputs, **prepared.options)

@@ -317,7 +317,7 @@ def test_a_cell_that_the_mask_hides_or_does_not_exist_is_refused() -> None:
         attnviz.experiment(lm, STORE).why("L2.H1", 2, 3)
     with pytest.raises(BadInput, match="query 99"):
         attnviz.experiment(lm, STORE).why("L2.H1", 99, 3)
-    with pytest.raises(BadInput, match="is a layer"):
+    with pytest.raises(BadInput, match="L2 is 4 heads; give one"):
         attnviz.experiment(lm, STORE).why("L2", 3, 2)
     with pytest.raises(BadInput, match="does not exist"):
         attnviz.experiment(lm, STORE).why("L2.H9", 3, 2)
