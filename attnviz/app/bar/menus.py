@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.app.bar import own_files, palette
 from attnviz.app.host.draw import draw
 from attnviz.app.server import sources
-from attnviz.app.session import address, current, model_cards, routes, store, view_request, widgets
+from attnviz.app.session import address, current, model_cards, routes, view_request, widgets
 from attnviz.app.session.messages import plain
 from attnviz.app.session.model_cards import reads_text
 from attnviz.i18n import LANGUAGES, Language, is_beta, text, with_terms
@@ -59,12 +59,8 @@ def more(lang: Language, page: Page) -> None:
         if current.door(page) not in routes.WITHOUT_MODEL:
             own_files.capture_upload(lang)
         _language(lang)
-        draw(
-            theme_switch.CANVAS,
-            theme_switch.ThemeSwitchView(),
-            f"{store.PREFIX}component.theme_switch",
-            lang,
-        )
+        view = theme_switch.ThemeSwitchView()
+        draw(theme_switch.CANVAS, view, "theme_switch", lang, remounts=False)
 
 
 def _input(lang: Language) -> None:

@@ -102,9 +102,8 @@ def _keep_visit(page: Page) -> None:
         return
     on_start = page == routes.DEFAULT
     query = urlencode(address_bar.parameters(with_view=not on_start))
-    key = f"{store.PREFIX}component.{RECALL}"
-    view = ResumeView(page, query, on_start)
-    draw(resume.CANVAS, view, key, current.language(), {"resume": _go_back_to})
+    view, on = ResumeView(page, query, on_start), {"resume": _go_back_to}
+    draw(resume.CANVAS, view, RECALL, current.language(), on, remounts=False)
 
 
 def _go_back_to(sent: object) -> None:

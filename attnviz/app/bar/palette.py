@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz import i18n
 from attnviz.app.host.draw import draw
 from attnviz.app.server import sources
-from attnviz.app.session import address_bar, current, model_cards, routes, store
+from attnviz.app.session import address_bar, current, model_cards, routes
 from attnviz.checks import card
 from attnviz.errors import BadInput
 from attnviz.i18n import LANGUAGES, Language, text
@@ -24,7 +24,6 @@ from attnviz.pictures.shared.pages import DOORS, Door
 from attnviz.teach.lessons.cards.texts import lesson_texts
 from attnviz.types import HeadId
 
-KEY = f"{store.PREFIX}component.palette"
 SCHEMES = ("light", "dark", "system")
 
 
@@ -36,16 +35,17 @@ def show(lang: Language) -> None:
     draw(
         palette.CANVAS,
         lambda: PaletteView((*_common(lang), *_notes(lang, model)), layers, heads),
-        KEY,
+        "palette",
         lang,
         {"pick": _take},
         kept=f"{model} {layers} {heads}",
+        remounts=False,
     )
 
 
 def door(lang: Language) -> None:
     """The button that opens it, for those who press no keys."""
-    draw(palette.CANVAS, PaletteView(door=True), f"{KEY}.door", lang)
+    draw(palette.CANVAS, PaletteView(door=True), "palette.door", lang, remounts=False)
 
 
 @cache

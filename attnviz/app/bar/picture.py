@@ -99,7 +99,7 @@ def _take_upload() -> None:
 
 
 def _pad(lang: Language) -> None:
-    draw(drawing_pad.CANVAS, pad(), widgets.key("pad"), lang, {"picture": _take_drawing})
+    draw(drawing_pad.CANVAS, pad(), "pad", lang, {"picture": _take_drawing}, remounts=False)
     problem = uploads.problem("pad")
     if problem is not None:
         messages.show(lang, problem)

@@ -67,10 +67,10 @@ def player(shown: PageContext) -> None:
 @fragment()
 def _player(shown: PageContext) -> None:
     with messages.guard(shown.lang):
-        extent, key = shown.size.extent, widgets.component_key("player")
+        extent = shown.size.extent
         axes = Axes.of(*token_axes(shown), shown.group.cross)
         on = {"selection": keep_selection(extent)}
-        draw(writing.CANVAS, writing.PlayerView(axes, extent), key, shown.lang, on)
+        draw(writing.CANVAS, writing.PlayerView(axes, extent), "player", shown.lang, on)
 
 
 def grows(shown: PageContext) -> bool:
@@ -130,15 +130,14 @@ def rest(shown: PageContext, *, weights: bool) -> None:
     if not (size.all_at_once or size.pooled):
         return
     with messages.guard(lang):
-        key = widgets.component_key("rest")
-        draw(told.CANVAS, lambda: told.words(shown, measured(shown)), key, lang, kept=shown.key)
+        draw(told.CANVAS, lambda: told.words(shown, measured(shown)), "rest", lang, kept=shown.key)
         if not (weights and grids.comes_first(size)):
             return
         for layers in told.parts(shown):
             draw(
                 told.CANVAS,
                 lambda layers=layers: told.weights(shown, layers),  # type: ignore[misc]
-                f"{key}.{layers.start}",
+                f"rest.{layers.start}",
                 lang,
                 kept=f"{shown.key} {layers.start}",
             )
@@ -165,7 +164,7 @@ def _draw_heads(
     grows: bool,
     name: str = "",
 ) -> None:
-    extent, key = shown.size.extent, widgets.component_key(canvas.name)
+    extent = shown.size.extent
     on = {
         "selection": keep_selection(extent),
         "open": open_head(extent),
@@ -176,7 +175,7 @@ def _draw_heads(
     draw(
         canvas,
         lambda: replace(view(), grows=grows, forbids=forbids),
-        key,
+        canvas.name,
         shown.lang,
         on,
         kept,
@@ -200,7 +199,7 @@ def steps(shown: PageContext) -> None:
             notices.own_code(shown, layer)
             return
         edited = current.view().drawing.edits
-        extent, key = shown.size.extent, widgets.component_key("steps")
+        extent = shown.size.extent
         faces = () if address_bar.is_embedded() else FACES
         on = {
             "selection": keep_selection(extent, "steps"),
@@ -214,7 +213,7 @@ def steps(shown: PageContext) -> None:
             return replace(row, faces=faces, face=face)
 
         kept = f"{shown.key} {layer} {head} {edited} {face} {len(faces)}"
-        draw(strip.CANVAS, view, key, shown.lang, on, kept)
+        draw(strip.CANVAS, view, "steps", shown.lang, on, kept)
 
 
 @fragment("masks")
@@ -227,11 +226,11 @@ def masks(shown: PageContext) -> None:
         if shown.group.own_code(layer):
             notices.own_code(shown, layer)
             return
-        extent, key = shown.size.extent, widgets.component_key("masks")
+        extent = shown.size.extent
         draw(
             overlays.CANVAS,
             lambda: masks_view.masks_data(shown, layer, head),
-            key,
+            "masks",
             shown.lang,
             {"selection": keep_selection(extent, "masks", *rail())},
             kept=f"{shown.key} {layer} {head}",

@@ -122,14 +122,13 @@ def close_line(lang: Language) -> None:
 
 @fragment()
 def _of_capture(shown: PageContext, with_second: bool) -> None:
-    key = widgets.component_key("strip")
     view = _view(shown.lang, shown, with_second)
     has_queries = any(piece.tokens is not None and piece.tokens.asks for piece in view.pieces)
     # another picture shows no tokens of its own where this line has the queries (style.css)
     with st.container(key=widgets.key("strip.words" if has_queries else "strip.plain")):
         extent = shown.size.extent
         on = {"selection": keep_selection(extent), "ask": _ask_for_heads(extent)}
-        draw(strip.CANVAS, view, key, shown.lang, on | events(TAKES))
+        draw(strip.CANVAS, view, "strip", shown.lang, on | events(TAKES))
 
 
 def _ask_for_heads(extent: Extent) -> Callable[[object], None]:
@@ -145,9 +144,8 @@ def _ask_for_heads(extent: Extent) -> Callable[[object], None]:
 
 @fragment()
 def _of_view(lang: Language) -> None:
-    key = widgets.component_key("strip")
     with st.container(key=widgets.key("strip.plain")):
-        draw(strip.CANVAS, _view(lang), key, lang, events(TAKES))
+        draw(strip.CANVAS, _view(lang), "strip", lang, events(TAKES))
 
 
 # --- what stands in it -------------------------------------------------------------------------

@@ -128,7 +128,7 @@ def _files_and_code(
 
 def _camera(lang: Language, origins: Sequence[str] = ()) -> None:
     view = save_image.SaveImageView(tuple(origins))
-    draw(save_image.CANVAS, view, widgets.component_key("save_image"), lang)
+    draw(save_image.CANVAS, view, "save_image", lang)
 
 
 def _origins(

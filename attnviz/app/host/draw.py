@@ -1,6 +1,6 @@
 """Draws a canvas on the page.
 
-In: a canvas, what it shows, the key of its element, and what is called for each event with what
+In: a canvas, what it shows, the name of its element, and what is called for each event with what
 the browser sent. Out: an element of the page. Each canvas is registered with Streamlit once per
 process.
 """
@@ -28,14 +28,17 @@ Events = Mapping[str, Callable[[object], None]]
 def draw(
     canvas: Canvas[View],
     view: View | Callable[[], View],
-    key: str,
+    name: str,
     lang: Language,
     on: Events | None = None,
     kept: str = "",
+    *,
+    remounts: bool = True,
 ) -> None:
-    """Draw a view. `on` has a callback for each event, which gets what the browser sent.
+    """Draw a view in the element `name`, which mounts anew each time the address was read.
 
-    Streamlit keeps no value of an event that has none.
+    One that shows nothing of the address need not be one that `remounts`. `on` has a callback for
+    each event, which gets what the browser sent; Streamlit keeps no value of an event without one.
 
     `kept` names all that determines the view but for canvas and language: then `view` is a function
     that is called once, and its bytes are shared by all sessions.
@@ -46,6 +49,7 @@ def draw(
         data = kept_bytes(key_of_bytes, lambda: packed(canvas, view(), lang))
     else:
         data = packed(canvas, view, lang)
+    key = widgets.component_key(name, remounts=remounts)
     calls: dict[str, Any] = {
         f"on_{event}_change": partial(_hand_on, key, event, take)
         for event, take in (on or {}).items()

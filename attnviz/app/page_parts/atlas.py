@@ -69,11 +69,11 @@ def _mount(shown: PageContext, survey: "Survey") -> None:
     match = widgets.value(_match_widget(lang, survey))
     other = surveys.of_model(match) if match in _others(survey) else None
     matched = "" if other is None else other.model.id
-    extent, name = selection.extent_of(survey.heads, 0), widgets.component_key("atlas")
+    extent = selection.extent_of(survey.heads, 0)
     draw(
         component.CANVAS,
         lambda: views.atlas(lang, survey, head, (choice.across, choice.up), own, other),
-        name,
+        "atlas",
         lang,
         {
             "selection": fragments.keep_selection(extent, FRAGMENT),

@@ -195,13 +195,12 @@ def _switched(sheet: Sheet) -> Sheet:
 @fragment("lab")
 def _steps(lang: Language, sheet: Sheet) -> None:
     with messages.guard(lang):
-        key = widgets.component_key("lab")
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
         is_alone = address_bar.is_embedded()
         draw(
             strip.CANVAS,
             lambda: replace(run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"),
-            key,
+            "lab",
             lang,
             {"selection": _keep_cell(extent), "face": fragments.open_face},
             kept=f"lab {sheets.write(sheet)} {is_alone}",

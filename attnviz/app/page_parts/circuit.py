@@ -82,11 +82,10 @@ def _measured(answered: Answering, job: Job) -> Found:
 def _mount(shown: PageContext, answered: Answering, found: Found, key: str) -> None:
     lang, choice = shown.lang, current.view().circuit
     with st.spinner(text(lang, "wait.effects")):
-        name = widgets.component_key("circuit")
         draw(
             component.CANVAS,
             lambda: _view(shown, answered, found),
-            name,
+            "circuit",
             lang,
             {"circuit": _take, "open": attention_choice.open_from_canvas(shown)},
             kept=f"{key} {choice} {address_bar.is_embedded()}",

@@ -117,11 +117,11 @@ def _compared(left: PageContext, right: PageContext) -> None:
             side.captured.capture.require_all_heads()
         if not _fits(left, right):
             return
-        extents, key = (left.size.extent, right.size.extent), widgets.component_key("pair")
+        extents = (left.size.extent, right.size.extent)
         draw(
             component.CANVAS,
             lambda: _view(left, right),
-            key,
+            "pair",
             left.lang,
             {"selection": _keep_selection(*extents)},
             kept=str([left.key, right.key]),
@@ -315,10 +315,9 @@ def _strip(left: PageContext, side: Side, captured: AppCapture | None) -> None:
     if captured is not None:
         group = chosen(captured.groups, place.stack, place.kind)
         shown = PageContext(lang, captured, group)
-    key = widgets.component_key("strip_b")
     texts, beside = (side.text, side.target), token_axes(left)[0].labels
     view = strip.right(lang, card, shown, side.model, texts, shows_capture(), beside)
-    draw(strip_picture.CANVAS, view, key, lang, strip.events(TAKES))
+    draw(strip_picture.CANVAS, view, "strip_b", lang, strip.events(TAKES))
 
 
 def _model(lang: Language) -> None:

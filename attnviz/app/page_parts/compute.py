@@ -239,7 +239,7 @@ def _sentence(shown: PageContext, page: str) -> None:
             raise
         st.markdown(edited.sentence)
         if edited.turned is not None and not address_bar.is_embedded():
-            draw(told.CANVAS, edited.turned, widgets.component_key("edited"), lang)
+            draw(told.CANVAS, edited.turned, "edited", lang)
         if edited.control:
             st.caption(edited.control)
 

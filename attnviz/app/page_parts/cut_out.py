@@ -106,12 +106,11 @@ def _measured(shown: PageContext, left: Answering, right: Answering, other: str)
     if found is None:
         return
     kept = current.view().circuit.kept
-    name = widgets.component_key("cut_out")
     number = text(lang, "word_shares.lead", first=names[0], second=names[1])
     draw(
         CANVAS,
         cut_out.view(lang, found, number, kept),
-        name,
+        "cut_out",
         lang,
         {"kept": _take_kept},
     )

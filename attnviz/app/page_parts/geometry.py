@@ -8,7 +8,7 @@ from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import fragments, frame
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
-from attnviz.app.session import current, messages, widgets
+from attnviz.app.session import current, messages
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, text
 from attnviz.pictures import geometry as component
@@ -31,11 +31,10 @@ def show(lang: Language, shown: PageContext | None) -> None:
         head = (0, 0) if shown is None else shown.size.nearest_head(*place.layer_and_head)
         known = "" if shown is None else shown.key
         extent = Extent(1, 1, 1, 1) if shown is None else shown.size.extent
-        key = widgets.component_key("geometry")
         draw(
             component.CANVAS,
             lambda: _view(lang, shown, head),
-            key,
+            "geometry",
             lang,
             {
                 "selection": fragments.keep_selection(

@@ -193,14 +193,14 @@ def _painter(shown: PageContext, cells: Cells) -> None:
         return
     queries, keys = token_axes(shown)
     view = mask_painter.MaskPainterView(queries.rows, keys.labels, cells)
-    component, shape = widgets.component_key("mask_painter"), cells.shape
+    shape = cells.shape
 
     def take(sent: object) -> None:
         painted = mask_painter.parse(sent, shape)
         if painted is not None:
             _draw(mask_painter.write(painted))
 
-    draw(mask_painter.CANVAS, view, component, shown.lang, {"cells": take})
+    draw(mask_painter.CANVAS, view, "mask_painter", shown.lang, {"cells": take})
 
 
 def show_ranked(
@@ -226,8 +226,8 @@ def show_ranked(
     st.caption(f"{text(lang, f'{name}.legend')} {above_control}")
     if above:
         view = _found(shown, above[:N_SHOWN], cell, grows)
-        key, extent = widgets.component_key(f"found.{name}"), shown.size.extent
-        draw(found.CANVAS, view, key, lang, {"open": fragments.open_head(extent)})
+        extent = shown.size.extent
+        draw(found.CANVAS, view, f"found.{name}", lang, {"open": fragments.open_head(extent)})
     with st.popover(text(lang, "links.all", count=len(ranked))):
         _table(lang, ranked, columns)
     _place_of_shown(lang, ranked)

@@ -166,8 +166,7 @@ def _table(
     build: Callable[[], TableView],
     take: Callable[[object], None] = ignore,
 ) -> None:
-    key = widgets.component_key(f"inside.{widget}")
-    draw(CANVAS, build, key, current.language(), {"table": take}, kept=name)
+    draw(CANVAS, build, f"inside.{widget}", current.language(), {"table": take}, kept=name)
 
 
 def _open_path(sent: object) -> None:

@@ -79,7 +79,7 @@ def head(shown: PageContext) -> None:
             lambda: _data(shown, head_id, extent, watched, want),
         )
         on = {"selection": keep_selection(extent, "tiles"), "want": ignore}
-        draw(component.CANVAS, answer, key, shown.lang, on)
+        draw(component.CANVAS, answer, "tiles", shown.lang, on)
 
 
 @shared(most=MAX_TILE_ANSWERS)

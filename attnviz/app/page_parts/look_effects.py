@@ -69,8 +69,7 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
         effects = measurement.head_effects(shown.lang, key, answered, OFF, with_bar=asked)
     if effects is not None:
         view = partial(told.of_heads, shown, answered.run.reader, effects)
-        name = widgets.component_key("effects")
-        draw(CANVAS, view, name, shown.lang, kept=f"{shown.key} {request.key}")
+        draw(CANVAS, view, "effects", shown.lang, kept=f"{shown.key} {request.key}")
 
 
 def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, int]) -> None:
@@ -86,9 +85,8 @@ def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, in
     key = f"{shown.captured.key} {request.key}"
     cuts = measurement.look_cuts(shown.lang, key, answered, looks)
     if cuts is not None:
-        name = widgets.component_key("effects")
         view = partial(told.of_looks, shown, answered.run, cuts)
-        draw(CANVAS, view, name, shown.lang, kept=f"{shown.key} {request.key} {cell}")
+        draw(CANVAS, view, "effects", shown.lang, kept=f"{shown.key} {request.key} {cell}")
 
 
 def _is_quick(shown: PageContext, answered: Answering) -> bool:

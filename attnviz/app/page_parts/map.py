@@ -141,13 +141,13 @@ def _mount(shown: PageContext, fitted: Fitted, sentences: tuple[str, ...]) -> No
         return joint_map.map_view(embedding, placed, own, bool(texts), by_tsne, more)
 
     drawn = "" if by_tsne is None else str(by_tsne.head)
-    extent, key = extent_of(embedding.heads, MAX_INDEX), widgets.component_key("map")
+    extent = extent_of(embedding.heads, MAX_INDEX)
     on = {
         "selection": fragments.keep_selection(extent),
         "open": _open(extent, (*texts, *typed)),
     }
     kept = "\0".join([f"{shown.captured.key} {drawn}", *typed])
-    draw(component.CANVAS, view, key, lang, on, kept)
+    draw(component.CANVAS, view, "map", lang, on, kept)
     _buttons(shown, embedding.heads)
     if texts:
         box(lang, loaded)

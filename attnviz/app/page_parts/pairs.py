@@ -134,9 +134,8 @@ def _measured(lang: Language, loaded: "LoadedModel", pairs: tuple[AnsweredPair, 
     found = measurement.result(lang, "pairs", key, work, PAIR_S * len(pairs))
     if found is None:
         return
-    name = widgets.component_key("pairs")
     view = partial(fill.view, lang, found)
-    draw(CANVAS, view, name, lang, {"text": partial(_open, found)}, kept=key)
+    draw(CANVAS, view, "pairs", lang, {"text": partial(_open, found)}, kept=key)
     if not address_bar.is_embedded():
         st.download_button(
             text(lang, "pairs.table"),

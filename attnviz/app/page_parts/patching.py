@@ -117,6 +117,6 @@ def _result(
         answers = answers[0], run_again.lead_in_words(left, sides[0])[1].get("second", answers[1])
     for sentence in views.sentences(lang, patching, stage, (answers[0], answers[1]), kind):
         st.markdown(sentence)
+    on = {"table": attention_choice.open_from_table(left)}
     for place, view in enumerate(views.boards(lang, patching, stage)):
-        name = widgets.component_key(f"patching.{place}")
-        draw(table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(left)})
+        draw(table.CANVAS, view, f"patching.{place}", lang, on)

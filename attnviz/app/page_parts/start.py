@@ -80,11 +80,10 @@ def show_stage(lang: Language) -> None:
         (scene, sentence), asked = openings.staged(), openings.asked_look()
         if scene == "own":
             notices.never_learned(lang, "stories", sentence)
-        key = widgets.component_key("stage")
         draw(
             stage_picture.CANVAS,
             lambda: stage_view(scene, sentence, asked),
-            key,
+            "stage",
             lang,
             {
                 "text": _stage_own,
@@ -177,11 +176,10 @@ def show_film(lang: Language) -> None:
     """The film, and below it the box for another sentence."""
     with messages.guard(lang):
         texts = offered()
-        key = widgets.component_key("film")
         draw(
             film.CANVAS,
             lambda: replace(film_view(), texts=tuple(texts)),
-            key,
+            "film",
             lang,
             {"text": _take_text},
             kept=str(texts),
@@ -227,8 +225,7 @@ def _take_text(sent: object) -> None:
 def show_gallery(lang: Language) -> None:
     """The miniatures."""
     with messages.guard(lang):
-        key = widgets.component_key("gallery")
-        draw(gallery.CANVAS, gallery.gallery, key, lang, {"miniature": _open}, kept="stored")
+        draw(gallery.CANVAS, gallery.gallery, "gallery", lang, {"miniature": _open}, kept="stored")
 
 
 def beginning() -> str:

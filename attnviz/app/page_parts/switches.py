@@ -93,13 +93,12 @@ def board(shown: PageContext, offer: Callable[[Language, HeadId], None]) -> None
         looks = _same_looks(shown, key, answered, forbidden) if measured and not off else None
         cell, dropped = _cell(shown), forbidden_look.dropped(shown)
         with picture, messages.spinner(text(lang, "wait.effects"), quick=is_quick):
-            name = widgets.component_key("switches")
             draw(
                 component.CANVAS,
                 lambda: _view(
                     shown, answered, off, (effects, leads, looks), words, forbidden, cell, dropped
                 ),
-                name,
+                "switches",
                 lang,
                 {
                     "switches": partial(_take, current.take_switches),

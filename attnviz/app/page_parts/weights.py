@@ -45,11 +45,11 @@ def show(shown: PageContext) -> None:
         found = measurement.result(lang, "weights", key, partial(_found, loaded, heads, head))
         if found is None:
             return
-        extent, name = selection.extent_of(places, 0), widgets.component_key("weights")
+        extent = selection.extent_of(places, 0)
         draw(
             CANVAS,
             partial(fill.view, lang, found, head),
-            name,
+            "weights",
             lang,
             {
                 "selection": fragments.keep_selection(extent, FRAGMENT),

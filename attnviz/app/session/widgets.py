@@ -49,12 +49,13 @@ def showing(name: str, shown: object) -> str:
     return key(name)
 
 
-def component_key(name: str) -> str:
-    """The session key of a component; a new one each time the address was read.
+def component_key(name: str, *, remounts: bool = True) -> str:
+    """The session key of a component; if it `remounts`, a new one each time the address was read.
 
     Under a new key the component mounts anew and reads the address itself.
     """
-    return f"{store.PREFIX}component.{name}.{address_bar.n_reads()}"
+    key = f"{store.PREFIX}component.{name}"
+    return f"{key}.{address_bar.n_reads()}" if remounts else key
 
 
 def component_value(component: str, name: str) -> object:

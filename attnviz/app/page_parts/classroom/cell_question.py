@@ -104,9 +104,9 @@ def _board_to_click(
         is_open=answers,
         chosen=own.get(name),
     )
-    component, lang = widgets.component_key("class.click"), shown.lang
+    lang = shown.lang
     take: Callable[[object], None] = partial(_take, panel, name) if answers else ignore
-    draw(boards.CANVAS, view, component, lang, {"cell": take})
+    draw(boards.CANVAS, view, "class.click", lang, {"cell": take})
     if name in own:
         st.caption(text(shown.lang, "class.clicked_own"))
 
@@ -135,8 +135,7 @@ def _clicks(shown: CardShown, panel: Panel, caption: str) -> None:
     n_clicks = sum(counts.values())
     st.markdown(f"**{text(shown.lang, 'class.clicks', count=n_clicks)}**")
     view = BoardView(Board((clicks,)), {CLICKS: caption})
-    component = widgets.component_key("class.clicks")
-    draw(boards.CANVAS, view, component, shown.lang, {"cell": ignore})
+    draw(boards.CANVAS, view, "class.clicks", shown.lang, {"cell": ignore})
 
 
 def _panels(

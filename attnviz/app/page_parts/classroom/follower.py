@@ -26,7 +26,7 @@ from attnviz.app.page_parts.learn.card_shown import CardShown
 from attnviz.app.page_parts.learn.pointer import Pointing
 from attnviz.app.server import class_socket
 from attnviz.app.server.class_socket import rooms
-from attnviz.app.session import address_bar, current, messages, store, widgets
+from attnviz.app.session import address_bar, current, messages, store
 from attnviz.app.session.fragment import fragment
 from attnviz.app.session.view import LessonPlace
 from attnviz.errors import AttnVizError, BadInput
@@ -41,7 +41,6 @@ from attnviz.types import ignore
 
 FOLLOWED = "class.followed"
 VOTED = "class.voted_again"  # the class and the card of the second vote that this page is in
-CANVAS_KEY = "class.card"
 OWN = "class.own"  # the answers of this page in its class: the room, and the answers by lesson
 
 
@@ -102,7 +101,6 @@ def _card(lang: Language, stage: Stage) -> None:
     verdict = progress.verdict(shown.card, own)
     if verdict is not None and not stage.revealed:
         _count(stage, label(verdict))
-    component = widgets.component_key(CANVAS_KEY)
     view = card_view(lang, stage)
     view = replace(
         view,
@@ -115,7 +113,7 @@ def _card(lang: Language, stage: Stage) -> None:
         "kept": seats.take_kept,
         "answer": _take_answer,
     }
-    draw(class_card.CANVAS, view, component, lang, on)
+    draw(class_card.CANVAS, view, "class.card", lang, on)
     draw_by_page(shown)
     cell_question.show(shown, stage, answers=True)
 

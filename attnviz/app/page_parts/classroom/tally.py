@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.app.host.draw import Events, draw
 from attnviz.app.page_parts.classroom import seats
 from attnviz.app.server import class_socket
-from attnviz.app.session import current, messages, widgets
+from attnviz.app.session import current, messages
 from attnviz.i18n import Language, text
 from attnviz.pictures import class_messages
 from attnviz.pictures.class_messages import Chosen, ClassMessagesView, Heed
@@ -60,6 +60,5 @@ def listener(
     view = ClassMessagesView(
         class_socket.FOLDER, classroom.room, seat, heed, drawn, chosen, arrives
     )
-    mounted = widgets.component_key(f"class.{heed}")
     on: Events = {"heard": ignore, "kept": seats.take_kept}
-    draw(class_messages.CANVAS, view, mounted, lang, on)
+    draw(class_messages.CANVAS, view, f"class.{heed}", lang, on)

@@ -63,8 +63,7 @@ def _stage(lang: Language) -> None:
             link=entry.link(),
             qr=qr_rows(entry.link()),
         )
-        component = widgets.component_key("class.card")
-        draw(class_card.CANVAS, view, component, lang, {"heard": ignore})
+        draw(class_card.CANVAS, view, "class.card", lang, {"heard": ignore})
         shown = staged_card.shown_on(stage, room, lang)
         follower.draw_by_page(shown)
         cell_question.show(shown, stage, answers=False)

@@ -161,7 +161,7 @@ def _heads(
         for panel, head in zip(panels, heads, strict=True)
     }
     view = BoardView(Board(panels), captions, narrow=True)
-    draw(boards.CANVAS, view, widgets.component_key("birth.heads"), lang)
+    draw(boards.CANVAS, view, "birth.heads", lang)
 
 
 def _curve(
@@ -228,7 +228,7 @@ def show_time_lapse(lang: Language, training: Training, tokens: "Int64[Tensor, '
     draw(
         motions.CANVAS,
         lambda: _film_view(lang, training, tokens),
-        widgets.component_key("birth.time_lapse"),
+        "birth.time_lapse",
         lang,
         kept=f"time-lapse {training.seed} {len(training.snapshots)} {tokens.tolist()}",
     )

@@ -82,9 +82,8 @@ def scroll_to_top(lang: Language, opened: OpenCard, standings: Standings) -> Non
 
 def keep_progress(view: CardScrollerView) -> None:
     """Mount the card scroller, which keeps the progress in the browser and may bring it back."""
-    component = widgets.component_key("learn.card_scroller")
     on = {"progress": browser_progress.take}
-    draw(card_scroller.CANVAS, view, component, current.language(), on)
+    draw(card_scroller.CANVAS, view, "learn.card_scroller", current.language(), on)
 
 
 def _label(lang: Language, opened: OpenCard, name: str, standings: Standings) -> str:

@@ -204,8 +204,7 @@ def _model_map(lang: Language, opened: OpenCard) -> None:
     lit = glossary.parts_of(opened.lesson.slug, opened.name)
     off = model_map.parse(opened.values.get(WITHOUT))
     view = ModelMapView(lit, () if off is None else (off,), LAYERS, titles)
-    component = widgets.component_key("learn.model_map")
-    draw(model_map.CANVAS, view, component, lang, {"part": _open_part})
+    draw(model_map.CANVAS, view, "learn.model_map", lang, {"part": _open_part})
 
 
 def _open_part(sent: object) -> None:

@@ -91,7 +91,6 @@ def _result(lang: Language, slug: str, n_right: int) -> None:
 def _shelf(lang: Language) -> None:
     """The lessons by level, each with a picture; the first one that is not done stands out."""
     of_levels, stills = course_lessons.shelf()
-    component = widgets.component_key("learn.shelf")
     marks = {slug: _marks(slug) for slug in course_lessons.slugs()}
     due = next((slug for slug in marks if "open" in marks[slug]), "")
     levels = tuple(
@@ -107,7 +106,7 @@ def _shelf(lang: Language) -> None:
         for slug, still in stills.items()
         for name, values in still.numbers.items()
     }
-    draw(shelves.CANVAS, ShelfView(levels, numbers), component, lang, {"lesson": _open})
+    draw(shelves.CANVAS, ShelfView(levels, numbers), "learn.shelf", lang, {"lesson": _open})
 
 
 def _open(sent: object) -> None:

@@ -48,9 +48,8 @@ def show(shown: CardShown, picture: Picture, name: str, narrow: bool = False) ->
     elif isinstance(picture, RealHead):
         real.show(shown.lang, picture)
     elif isinstance(picture, Motion):
-        component = widgets.component_key(key)
         take = partial(_take_numbers, picture, shown.card.name)
-        draw(motions.CANVAS, motion_view(shown, picture), component, shown.lang, {"set": take})
+        draw(motions.CANVAS, motion_view(shown, picture), key, shown.lang, {"set": take})
     else:
         birth.show(shown.lang, picture.seed, picture.shown)
 
@@ -95,13 +94,12 @@ def _board(shown: CardShown, picture: Board, key: str, narrow: bool) -> None:
     target = pointer.pointing()  # what the class is pointed at
     pointed = target.at if target is not None and target.picture == key else None
     view = board_view(shown, picture, pointed=pointed, narrow=narrow, reports=pointer.leads())
-    component = widgets.component_key(key)
     take: Callable[[object], None] = ignore
     if asking and shown.is_open:
         take = partial(_take_cell, asking, shown.card.name)
     if pointer.leads():
         take = partial(_take_point, picture, key)
-    draw(boards.CANVAS, view, component, shown.lang, {"cell": take})
+    draw(boards.CANVAS, view, key, shown.lang, {"cell": take})
 
 
 def board_view(

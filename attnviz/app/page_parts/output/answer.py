@@ -73,7 +73,7 @@ def show_tokens(shown: PageContext) -> None:
         assert logits is not None, "it fits"
         first, second = logits[0].float().topk(2).values.tolist()
         view = views.answer_tokens_table(lang, where, first - second)
-        draw(table.CANVAS, view, widgets.component_key("answer_tokens"), lang)
+        draw(table.CANVAS, view, "answer_tokens", lang)
 
 
 def measured(
@@ -116,8 +116,8 @@ def show_lens(shown: PageContext) -> None:
         if guess_lens is None or request is None:
             return
         chosen = current.view().output.guess
-        name, view = widgets.component_key("lens"), _view(shown, request, guess_lens, chosen)
-        draw(CANVAS, view, name, lang, {"table": _take_guess})
+        view = _view(shown, request, guess_lens, chosen)
+        draw(CANVAS, view, "lens", lang, {"table": _take_guess})
 
 
 def all_guesses(shown: PageContext) -> "Lens | None":
@@ -219,8 +219,8 @@ def _parts(shown: PageContext, answered: Answering, request: "Request") -> None:
     measured = measurement.result(lang, "parts", key, work)
     if measured is None:
         return
-    name, view = widgets.component_key("parts"), views.parts_table(lang, *measured)
-    draw(table.CANVAS, view, name, lang, {"table": attention_choice.open_from_table(shown)})
+    view = views.parts_table(lang, *measured)
+    draw(table.CANVAS, view, "parts", lang, {"table": attention_choice.open_from_table(shown)})
 
 
 def _measure(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":
@@ -283,7 +283,7 @@ def _where(shown: PageContext, answered: Answering, key: str) -> None:
     if where is None:
         return
     view = views.tokens_table(lang, where, tuple(where.tokens.labels))
-    draw(table.CANVAS, view, widgets.component_key("where"), lang)
+    draw(table.CANVAS, view, "where", lang)
 
 
 def _number(shown: PageContext, answered: Answering) -> "AnswerMeasure | None":

@@ -7,7 +7,7 @@ the app generated, its true class is known, and its bars are marked.
 import streamlit as st
 
 from attnviz.app.host.draw import draw
-from attnviz.app.session import pictures, uploads, widgets
+from attnviz.app.session import pictures, uploads
 from attnviz.app.session.messages import quoted
 from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
@@ -51,7 +51,7 @@ def show(shown: PageContext) -> None:
 
 
 def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
-    draw(bars.CANVAS, view, widgets.component_key(f"classes.{name}"), lang)
+    draw(bars.CANVAS, view, f"classes.{name}", lang)
 
 
 def _factor_titles(shown: PageContext) -> tuple[str, str]:

@@ -77,13 +77,13 @@ def _distributions(shown: PageContext) -> None:
     with messages.guard(shown.lang):
         transcribes = shown.captured.model.card.transcribes  # greedily, whatever the view asks for
         sampling = Generation(1) if transcribes else view_request.generation()
-        extent, key = shown.size.extent, widgets.component_key("writing")
+        extent = shown.size.extent
         draw(
             writing.CANVAS,
             lambda: writing.WritingView(
                 heads.small(shown, fragments.measured(shown)), _draws(shown, sampling)
             ),
-            key,
+            "writing",
             shown.lang,
             {
                 "selection": _choosing(shown.group, keep_selection(extent)),

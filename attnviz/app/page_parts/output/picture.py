@@ -7,7 +7,7 @@ it is the same as on the other pages.
 from attnviz.app.frame import fragments
 from attnviz.app.frame.fragments import keep_selection, open_head
 from attnviz.app.host.draw import draw
-from attnviz.app.session import messages, widgets
+from attnviz.app.session import messages
 from attnviz.app.session.fragment import fragment
 from attnviz.pictures import patches
 from attnviz.pictures.group import heads, picture_places
@@ -27,11 +27,11 @@ def show(shown: PageContext) -> None:
     """The picture with the attention of one patch over it, and all heads beside it."""
     with messages.guard(shown.lang):
         first = shown.of_group(shown.captured.groups[0])
-        extent, key = first.size.extent, widgets.component_key("patches")
+        extent = first.size.extent
         draw(
             patches.CANVAS,
             lambda: heads.all_heads(first, fragments.measured(first)),
-            key,
+            "patches",
             first.lang,
             {"selection": keep_selection(extent), "open": open_head(extent)},
             kept=first.key,

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.app.bar.navigation import renew_links
 from attnviz.app.host.draw import draw
-from attnviz.app.session import current, messages, widgets
+from attnviz.app.session import current, messages
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
 from attnviz.pictures import alignment as component
@@ -40,12 +40,12 @@ def show(shown: PageContext) -> None:
     lang = shown.lang
     with messages.guard(lang):
         cross = shown.of_group(chosen(shown.captured.groups, STACK, KIND))
-        extent, key = cross.size.extent, widgets.component_key("alignment")
+        extent = cross.size.extent
         target = current.view().input.target if cross.captured.loaded is not None else ""
         draw(
             component.CANVAS,
             lambda: _view(cross, target),
-            key,
+            "alignment",
             lang,
             {"selection": _keep_choice(extent), "open": _open_head(extent)},
             kept=cross.captured.key,

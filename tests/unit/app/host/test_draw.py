@@ -44,10 +44,11 @@ def test_draw_hands_on_what_the_browser_sent_under_an_event(
 ) -> None:
     mounted: dict[str, Callable[[], None]] = {}
     monkeypatch.setattr(host, "_renderer", lambda *_: lambda data, key, **on: mounted.update(on))
-    monkeypatch.setattr(st, "session_state", {"attnviz.component.7": {"open": {"layer": 3}}})
+    monkeypatch.setattr(st, "session_state", {"attnviz.component.camera": {"open": {"layer": 3}}})
     heard: list[object] = []
     on = {"open": heard.append, "close": heard.append}
-    draw(save_image.CANVAS, save_image.SaveImageView(()), "attnviz.component.7", "en", on)
+    view = save_image.SaveImageView(())
+    draw(save_image.CANVAS, view, "camera", "en", on, remounts=False)
     mounted["on_open_change"]()
     mounted["on_close_change"]()
     assert heard == [{"layer": 3}, None]
