@@ -193,8 +193,8 @@ def test_the_largest_difference_of_all_heads_is_named_and_shown(visit: OpenVisit
     expect(page.get_by_text("more in B +").last).to_be_visible()
     expect(page.get_by_text("Hatched: no counterpart")).to_be_visible()
     expect(
-        page.get_by_text("read ⇢ predicted: a row, by its token and the next one.")
+        page.get_by_text("read ⇢ next: a row, by its token and the one after it")
     ).to_be_visible()
     encoder = visit("compare", text=A, text_b=B).page  # whose rows have their tokens' names
     expect(encoder.locator(".av-pair-notes")).to_be_visible()
-    expect(encoder.get_by_text("read ⇢ predicted")).to_have_count(0)
+    expect(encoder.get_by_text("read ⇢ next")).to_have_count(0)

@@ -50,7 +50,7 @@ def test_a_decoders_row_is_named_after_what_it_reads_and_predicts(visit: OpenVis
     expect(opened.page.locator(".av-strongest")).to_contain_text(
         "petit\u2009⇢\u2009chat attends to"
     )
-    expect(opened.page.get_by_text("read ⇢ predicted")).to_be_visible()
+    expect(opened.page.get_by_text("read ⇢ next")).to_be_visible()
     opened.tokens.last.click()  # no token comes after the last one
     expect(opened.page.locator(".av-strongest")).to_contain_text(". attends to")
 

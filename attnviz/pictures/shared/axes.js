@@ -38,8 +38,11 @@ export function axisMarks(special, written) {
   return Array.from(special, (flag, i) => (flag ? SPECIAL : 0) | (written[i] ? WRITTEN : 0));
 }
 
-/** Between a token and the one that it predicts, in the name of a row. */
+/** Between a token and the one after it, which its row has to predict, in the name of a row. */
 export const READS = "\u2009⇢\u2009";
+
+/** The token of a row's name, without the one after it. */
+export const tokenOf = (/** @type {string} */ name) => name.split(READS)[0];
 
 /** Text that runs from right to left, isolated from what surrounds it; other text as it is. */
 export function isolate(/** @type {string} */ text) {
@@ -47,13 +50,14 @@ export function isolate(/** @type {string} */ text) {
 }
 
 /**
- * Text shortened with "…" to fit a width, never inside a grapheme.
+ * Text shortened with "…" to fit a width, never inside a grapheme; of a row's name first the token after its own goes.
  * @param {CanvasRenderingContext2D} ctx
  * @param {string} text
  * @param {number} room
  */
 export function ellipsize(ctx, text, room) {
   if (ctx.measureText(text).width <= room) return text;
+  if (tokenOf(text) !== text) return ellipsize(ctx, tokenOf(text), room);
   const parts = graphemes(text);
   let low = 0;
   let high = parts.length - 1;

@@ -44,7 +44,7 @@ function partOf({ stage, shape }, { shown }) {
 /** The tokens along an axis that are on show. */
 function tokensOn(/** @type {"query" | "key"} */ axis, /** @type {Show} */ { header, marks, shown }) {
   const { from, count } = shown[axis];
-  const labels = axis === "key" ? header.key_tokens : header.rows;
+  const labels = axis === "key" ? header.key_tokens : header.tokens;
   return { labels: labels.slice(from, from + count), marks: marks[axis].slice(from, from + count) };
 }
 
