@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 from attnviz.i18n import LANGUAGES
 from tests.browser.conftest import OpenVisit
 from tests.support.texts import problems
+from tests.support.waiting import expect_true
 
 PAGES = ("", "overview", "steps", "masks", "compare", "switches", "circuit", "learn")
 WIDTHS = (1440, 390)
@@ -103,3 +104,29 @@ def test_a_box_that_is_elsewhere_gone_or_taller_is_found() -> None:
     assert found(card=card._replace(height=500)) == ["taller: card: 500, in English 300"]
     assert found(note=note._replace(y=0)) == ["above: note, in English below card"]
     assert unlike({"bar": bar, "card": card}, english, 1000) == ["only in one: note"]
+
+
+# the side of a head and the lower edge of the last one, on Look and on Change
+BOARD = """(node) => {
+    const { size, y, step } = node.dataset;
+    return [Number(size), node.getBoundingClientRect().top + Number(y) + 4 * step];
+}"""
+SWITCH = """(node) => {
+    const { width, bottom } = node.getBoundingClientRect();
+    return [width, bottom];
+}"""
+
+
+@pytest.mark.parametrize(("page", "of_many"), [("overview", 84), ("switches", 72)])
+def test_few_heads_take_the_room_that_there_is(visit: OpenVisit, page: str, of_many: int) -> None:
+    """They are larger than many, and the last of them still on the first screen."""
+    width, height = 1440, 900
+    opened = visit(page, screen=(width, height), lang="en", model="stories", text="Tom had a ball")
+    overview = page == "overview"
+    last = opened.canvas("All heads of") if overview else opened.page.locator("[data-head='L3.H3']")
+
+    def fits() -> bool:
+        side, bottom = last.evaluate(BOARD if overview else SWITCH)
+        return bool(of_many < side <= 160 and bottom <= height)
+
+    expect_true(fits)

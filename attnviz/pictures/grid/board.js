@@ -43,6 +43,7 @@ const BAR_PX = 3;
 const CORNER_PX = 9;
 const FADED = 0.72;
 const MAX_PIXELS = 48e6;
+const [SIDE_PX, LARGEST_PX, TALL_PX] = [84, 160, 640]; // of many heads; of few, whose board is no higher than that
 const WIDE_STEP_PX = 34; // room for the word of a summary over its column
 
 /** How many heads stand in a row when they are sorted: as many as their names have room for. */
@@ -66,12 +67,13 @@ export function boardGeometry(rows, isSorted, width, n, hasBars) {
   const ratio = pixelRatio();
   const room = Math.floor((width - x - 6) / columns);
   const gap = room >= 34 ? 6 : 3;
-  const most = Math.max(10, Math.min(84, room - gap));
+  const bars = hasBars ? BARS_PX : 0;
+  const tall = (TALL_PX - y) / rows.length - gap - bars;
+  const most = Math.max(10, Math.min(Math.max(SIDE_PX, Math.min(tall, LARGEST_PX)), room - gap));
   const whole = (Math.floor((most * ratio) / n) * n) / ratio;
   const size = whole >= 0.85 * most ? whole : Math.floor(most * ratio) / ratio;
   const pixels = width * rows.length * (size + gap + BARS_PX + UNDER_PX) * ratio ** 2;
   const isNamed = isSorted && pixels <= MAX_PIXELS;
-  const bars = hasBars ? BARS_PX : 0;
   const rowGap = gap + bars + (isNamed ? UNDER_PX : 0);
   return { x, y, size, gap, rowGap, bars, isNamed, layers: rows.length, heads: columns };
 }
