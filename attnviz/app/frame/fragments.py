@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, get_args
 import streamlit as st
 
 import attnviz
-from attnviz.app.bar.navigation import renew, renew_links
 from attnviz.app.frame import notices
+from attnviz.app.frame.choices import renew, renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address_bar, current, messages, routes, store, widgets

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import take_chosen
 from attnviz.app.frame import fragments, run_again
+from attnviz.app.frame.choices import take_chosen
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
 from attnviz.app.server.shared import shared

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import fragments
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.session import address_bar, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment

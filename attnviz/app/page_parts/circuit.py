@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import attention_choice, measurement, run_again
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering

@@ -15,8 +15,8 @@ import streamlit as st
 from PIL.Image import Image
 
 from attnviz.app.bar import menus
-from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import attention_choice, capture_of_view, frame, notices, strip, take
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.server import captures, opened_captures, sources
 from attnviz.app.session import (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew_links, take_chosen
 from attnviz.app.frame import measurement, run_again
+from attnviz.app.frame.choices import renew_links, take_chosen, toggle
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -39,13 +39,7 @@ def show(shown: PageContext) -> None:
     lang = shown.lang
     if address_bar.is_embedded():
         return
-    st.toggle(
-        text(lang, "cut_out.show"),
-        key=widgets.showing("circuit.cut_out", current.view().circuit.cut_out),
-        on_change=take_chosen,
-        args=("cut_out", "circuit.cut_out", FRAGMENT),
-    )
-    if not current.view().circuit.cut_out:
+    if not toggle(text(lang, "cut_out.show"), "cut_out", FRAGMENT):
         return
     with messages.guard(lang):
         if run_again.needs_model(shown, "circuit"):

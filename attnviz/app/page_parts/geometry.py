@@ -4,8 +4,8 @@ In: what is shown, or None where there is no capture: then all but the real head
 mounted component. What is dragged is stored for the address; another head runs the fragment again.
 """
 
-from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import fragments, frame
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import current, messages

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew, take_chosen
 from attnviz.app.frame import fragments
+from attnviz.app.frame.choices import renew, toggle
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared
 from attnviz.app.session import address_bar, current, messages, store, widgets
@@ -53,14 +53,7 @@ def ask(shown: PageContext, grows: bool) -> None:
         lang = shown.lang
         if store.pop(MOVED):
             st.rerun()  # the picture has to show the cell that was chosen here
-        st.toggle(
-            text(lang, "links.title"),
-            key=widgets.showing("links", current.view().inside.links),
-            help=text(lang, "links.help"),
-            on_change=take_chosen,
-            args=("links", "links", FRAGMENT),
-        )
-        if not current.view().inside.links:
+        if not toggle(text(lang, "links.title"), "links", FRAGMENT, tip=text(lang, "links.help")):
             return
         widgets.rerun_too(FRAGMENT)
         query, key = _cell(shown)

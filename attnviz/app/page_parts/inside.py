@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import take_chosen
 from attnviz.app.frame import run_again
+from attnviz.app.frame.choices import toggle
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -40,16 +40,12 @@ def show(shown: PageContext) -> None:
 
 @fragment(FRAGMENT)
 def _inside(shown: PageContext) -> None:
-    lang, options = shown.lang, current.view().inside
+    lang = shown.lang
     with st.container(horizontal=True):
-        for name, on in (("edges", options.edges), ("why", options.why)):
-            st.toggle(
-                text(lang, f"inside.show_{name}"),
-                key=widgets.showing(f"inside.{name}", on),
-                on_change=take_chosen,
-                args=(name, f"inside.{name}", FRAGMENT),
-            )
-    if not (options.edges or options.why):
+        edges, why = (
+            toggle(text(lang, f"inside.show_{name}"), name, FRAGMENT) for name in ("edges", "why")
+        )
+    if not (edges or why):
         return
     with messages.guard(lang):
         if run_again.needs_model(shown, "inside"):
@@ -58,9 +54,9 @@ def _inside(shown: PageContext) -> None:
         if request is None:
             return
         answered = answer_runs.answers(shown.captured, request, ())
-        if options.edges:
+        if edges:
             _edges(shown, answered, f"{shown.captured.key} {request.key}")
-        if options.why:
+        if why:
             _why(shown, answered, f"{shown.captured.key} {request.key}")
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import take_asked
 from attnviz.app.frame import forbidden_look, fragments, measurement, run_again
+from attnviz.app.frame.choices import take_asked
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import take_asked, take_chosen
 from attnviz.app.frame import measurement, run_again, view_code
+from attnviz.app.frame.choices import take_asked, take_chosen, toggle
 from attnviz.app.host.draw import draw
 from attnviz.app.server.jobs import Job
 from attnviz.app.session import address, address_bar, current, messages, routes, store, widgets
@@ -85,12 +85,7 @@ def _question(lang: Language) -> None:
             args=("ask", f"ask.{lang}", FRAGMENT),
             width=480,
         )
-        st.toggle(
-            text(lang, "pairs.only_solved"),
-            key=widgets.showing("solved", choice.solved),
-            on_change=take_chosen,
-            args=("solved", "solved", FRAGMENT),
-        )
+        toggle(text(lang, "pairs.only_solved"), "solved", FRAGMENT)
 
 
 def _box(lang: Language, samples: tuple[AnsweredPair, ...]) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import take_chosen
 from attnviz.app.frame import attention_choice, measurement, run_again
+from attnviz.app.frame.choices import take_chosen, toggle
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import compare
 from attnviz.app.server import answer_runs
@@ -35,13 +35,7 @@ FRAGMENT = "patching"
 def show(left: PageContext, right: PageContext) -> None:
     """The switch and what it shows."""
     lang = left.lang
-    st.toggle(
-        text(lang, "patching.show"),
-        key=widgets.showing("patching.patch", current.view().patching.shown),
-        on_change=take_chosen,
-        args=("patch", "patching.patch", FRAGMENT),
-    )
-    if not current.view().patching.shown:
+    if not toggle(text(lang, "patching.show"), "patch", FRAGMENT):
         return
     with messages.guard(lang):
         if any(run_again.needs_model(side, "patching") for side in (left, right)):

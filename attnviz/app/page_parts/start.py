@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew_links
 from attnviz.app.frame import notices
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs, captures, sources
 from attnviz.app.server.edge import warm

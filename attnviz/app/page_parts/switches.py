@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew, renew_links, take_asked
 from attnviz.app.frame import attention_choice, forbidden_look, measurement, run_again
 from attnviz.app.frame.attention_choice import group_title
+from attnviz.app.frame.choices import renew, renew_links, take_asked
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering

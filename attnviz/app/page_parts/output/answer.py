@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew, take_asked, take_chosen
 from attnviz.app.frame import attention_choice, measurement, run_again
+from attnviz.app.frame.choices import renew, take_asked, toggle
 from attnviz.app.host.draw import draw
 from attnviz.app.server import answer_runs
 from attnviz.app.server.answer_runs import Answering
@@ -185,15 +185,9 @@ def show_parts(shown: PageContext) -> None:
         return
     lang = shown.lang
     with st.container(horizontal=True):
-        shows = current.view().output
-        for name, on in (("parts", shows.parts), ("where", shows.where)):
-            st.toggle(
-                text(lang, f"{name}.show"),
-                key=widgets.showing(f"answer.{name}", on),
-                on_change=take_chosen,
-                args=(name, f"answer.{name}", PARTS),
-            )
-    if not (shows.parts or shows.where):
+        parts = toggle(text(lang, "parts.show"), "parts", PARTS)
+        where = toggle(text(lang, "where.show"), "where", PARTS)
+    if not (parts or where):
         return
     with messages.guard(lang):
         request = run_again.of_whole(shown)
@@ -202,9 +196,9 @@ def show_parts(shown: PageContext) -> None:
         with st.spinner(text(lang, "wait.effects")):
             answered = answer_runs.answers(shown.captured, request, run_again.others(shown))
         key = f"{shown.captured.key} {request.key}"
-        if shows.parts:
+        if parts:
             _parts(shown, answered, request)
-        if shows.where:
+        if where:
             _where(shown, answered, key)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew_links
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.frame.run_again import OTHERS
 from attnviz.app.host.draw import draw
 from attnviz.app.server.shared import shared

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.app.bar.navigation import renew_links
+from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
 from attnviz.app.session import current, messages
 from attnviz.app.session.fragment import fragment
