@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -234,3 +236,72 @@ def test_a_matrix_for_each_head_shows_the_heads(n_text: int) -> None:
     assert [call.projections[stage].module for stage in ("q", "v")] == ["w", "v"]
     torch.testing.assert_close(call.projections["q"].weight[:, D : 2 * D], model.w[1])
     assert call.verify().ok
+
+
+def model_of(seed: int) -> tuple[written.Model, dict[str, Tensor]]:
+    """Two layers written in the way of a seed, and ids."""
+    torch.manual_seed(seed)
+    how = replace(written.way(seed), n_layer=2, n_token=5)
+    return written.Model(how).eval(), {"input_ids": torch.randint(0, 20, (how.n_text, 5))}
+
+
+CHANGED_SEEDS = [seed for seed in range(30) if written.way(seed).out_of != "one by one"]
+
+
+@pytest.mark.some(8)
+@pytest.mark.parametrize("seed", CHANGED_SEEDS)
+def test_heads_are_changed_where_a_parameter_reads_them(seed: int) -> None:
+    model, inputs = model_of(seed)
+    clean = attnviz.capture(model, inputs=inputs)
+    for layer, head in ((0, 1), (1, 2)):
+        by_hand = deepcopy(model)
+        with torch.no_grad():
+            by_hand.body.blocks[layer].W_O[head] = 0
+            expected = by_hand(**inputs)["logits"]
+        off = [attnviz.ablate(f"L{layer}.H{head}", to="zero")]
+        without = attnviz.capture(model, inputs=inputs, changes=off)
+        torch.testing.assert_close(without.logits, expected, atol=1e-5, rtol=0)
+        assert not torch.allclose(clean.logits, expected, atol=1e-4)
+        assert not without.call(layer).output[:, :, head].any()
+        assert len(without.call(layer).projections) == 4 and without.verify().ok
+    forbidden = attnviz.capture(model, inputs=inputs, changes=[attnviz.cut("L1.H0", 4, 2)])
+    row = clean.weights("L1.H0")[4].copy()
+    row[2] = 0
+    assert forbidden.weights("L1.H0")[4] == pytest.approx(row / row.sum(), abs=1e-6)
+    block = model.body.blocks[1]
+    mixed = forbidden.call(1).mixed()[4].flatten()
+    wrote = mixed @ block.W_O.flatten(0, 1) + (block.b_O if block.how.out_bias != "none" else 0)
+    torch.testing.assert_close(block.wrote[0, 4], wrote.detach(), atol=1e-5, rtol=0)
+    assert torch.equal(attnviz.capture(model, inputs=inputs).logits, clean.logits)
+
+
+def test_a_head_before_a_parameter_is_patched_and_keeps_gradients_out() -> None:
+    model, inputs = model_of(1)
+    lm = attnviz.load(model)
+    source = attnviz.capture(lm, inputs={"input_ids": inputs["input_ids"].flip(1)})
+    changes = [attnviz.patch("L0.H1", source)]
+    patched = attnviz.capture(lm, inputs=inputs, changes=changes)
+    torch.testing.assert_close(patched.call(0).output[:, :, 1], source.call(0).output[:, :, 1])
+    assert patched.verify().ok
+    with attnviz.changed(lm, *changes), pytest.raises(UnsupportedAttention, match="a parameter"):
+        model(**inputs)
+
+
+def test_effects_of_heads_before_a_parameter_are_those_by_hand() -> None:
+    model, inputs = model_of(5)
+    inputs = {"input_ids": inputs["input_ids"][:1]}
+    run = attnviz.experiment(model, inputs=inputs, on=attnviz.NextToken(3, against=4))
+    effects = run.effects(to="zero")
+
+    def answer(by_hand: nn.Module) -> float:
+        with torch.no_grad():
+            logits = by_hand(**inputs)["logits"][0, -1]
+        return float(logits[3] - logits[4])
+
+    for layer in range(2):
+        for head in range(written.H):
+            by_hand = deepcopy(model)
+            with torch.no_grad():
+                by_hand.body.blocks[layer].W_O[head] = 0
+            moved = answer(by_hand) - answer(model)
+            assert effects.of(f"L{layer}.H{head}") == pytest.approx(moved, abs=1e-5)

@@ -120,3 +120,14 @@ class Stack(nn.Module):
         for block in self.blocks:
             x = x + block(x)
         return x
+
+
+class Model(nn.Module):
+    """Ids, the layers, and logits."""
+
+    def __init__(self, how: Way) -> None:
+        super().__init__()
+        self.embedding, self.body, self.head = nn.Embedding(20, D), Stack(how), nn.Linear(D, 20)
+
+    def forward(self, input_ids: Tensor) -> dict[str, Tensor]:
+        return {"logits": self.head(self.body(self.embedding(input_ids)))}

@@ -40,7 +40,8 @@ def no_gradient() -> UnsupportedAttention:
     """The error for a change that gradients would not pass through."""
     return UnsupportedAttention(
         "gradients do not pass through a change before weights·V, nor through one in"
-        " nn.MultiheadAttention; change a head's output elsewhere, or run under torch.no_grad()",
+        " nn.MultiheadAttention or before a W_O that is a parameter; change a head's output"
+        " elsewhere, or run under torch.no_grad()",
         code="no_gradient",
     )
 

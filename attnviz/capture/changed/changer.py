@@ -22,7 +22,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.capture.changed.changed_output import applied
 from attnviz.capture.changed.passes import ForwardPass, first_key, pass_of
-from attnviz.capture.changed.seen_calls import SeenCalls, outputs_read
+from attnviz.capture.changed.seen_calls import Bound, SeenCalls, outputs_read
 from attnviz.capture.record.interface import Changes, changing
 from attnviz.types import Kind
 
@@ -40,7 +40,7 @@ class PlacedChanges:
     """The changes at one place; `kind` and `decodes` say along which texts its axes lie.
 
     `output_layer` is the name of the layer that reads the outputs of its `n_heads` heads, W_O; None
-    if it is not known.
+    if it is not known, or if they are `read_by_product` with a parameter.
     """
 
     changes: tuple[StageChange, ...]
@@ -48,6 +48,7 @@ class PlacedChanges:
     decodes: bool = False  # the queries are a decoder's, beside an encoder
     n_heads: int = 0
     output_layer: str | None = None
+    read_by_product: bool = False
 
     @property
     def only_outputs(self) -> bool:
@@ -88,6 +89,9 @@ class Changer:
             for place, placed in by_place.items()
             if placed.output_layer is not None
         }
+        self._read_by_products = tuple(
+            dict.fromkeys(p.module for p, placed in by_place.items() if placed.read_by_product)
+        )
         for layer, module_name in readers.items():
             hook = self._before_output_layer(module_name, layer)
             self._handles.append(modules[layer].register_forward_pre_hook(hook))
@@ -190,6 +194,31 @@ class Changer:
         if self._seen_calls is None:
             return None
         return self._seen_calls.read(module, layer, read, bound)
+
+    def read_by_product(self, read: Tensor) -> Tensor | None:
+        """What a product with a parameter reads in place of `read`; None if that stays.
+
+        It stays unless it is the outputs of a call that is changed, of all heads side by side.
+        """
+        if not self._is_active or self._seen_calls is None:
+            return None
+        for module in self._read_by_products:
+            bind = partial(self._bound_reader, module)
+            changed = self._seen_calls.read_by_product(module, read, bind)
+            if changed is not None:
+                return changed
+        return None
+
+    def _bound_reader(self, module: str) -> tuple[Bound, bool] | None:
+        """The changes of the call whose outputs a product reads now, as `SeenCalls` asks for."""
+        counted = f"what reads {module}"
+        place = CallPlace(module, self._counts[counted])
+        self._counts[counted] += 1
+        placed = self._by_place.get(place)
+        if placed is None:
+            return None
+        self.made.add(place)
+        return partial(self._bound, placed), placed.only_outputs
 
     def _before_return(
         self, name: str, calls: SeenCalls

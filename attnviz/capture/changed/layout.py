@@ -29,7 +29,7 @@ class CallSite:
     `only_weights` is True where the model's own code shows its weights and their product with the
     values, and nothing before. `n_rows` is how many rows a text has in the batch: 1, or its
     windows. `output_layer` is the layer that reads the outputs of all heads side by side, W_O;
-    None if it is not known.
+    None if it is not known, or if a product with a parameter reads them (`is_read_by_product`).
     """
 
     place: CallPlace
@@ -38,11 +38,12 @@ class CallSite:
     n_rows: int
     only_weights: bool
     output_layer: str | None
+    is_read_by_product: bool = False
 
     @property
     def projected(self) -> bool:
         """True if W_O reads the heads' outputs as they are."""
-        return self.output_layer is not None
+        return self.output_layer is not None or self.is_read_by_product
 
     @property
     def windowed(self) -> bool:
@@ -56,8 +57,8 @@ class CallSite:
 
     def placed(self, changes: Sequence[StageChange]) -> PlacedChanges:
         """Changes at this place."""
-        own = self.site.kind, self.decodes, self.n_heads, self.output_layer
-        return PlacedChanges(tuple(changes), *own)
+        own = self.site.kind, self.decodes, self.n_heads
+        return PlacedChanges(tuple(changes), *own, self.output_layer, self.is_read_by_product)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:
                 n_heads=call.n_heads,
                 n_rows=max(1, call.n_batch // n_input),
                 only_weights=isinstance(call.inputs, StoredWeights),
-                output_layer=_out(call),
+                output_layer=None if _is_read_by_product(call) else _out(call),
+                is_read_by_product=_is_read_by_product(call),
             )
         )
     return Layout(tuple(call_sites))
@@ -153,7 +155,12 @@ def remember_calls(lm: LoadedModel, calls: Sequence[AttentionCall], n_input: int
 
 def _out(call: AttentionCall) -> str | None:
     out = call.projections.get("out")
-    return None if out is None or isinstance(out.layer, ParameterProduct) else out.module
+    return None if out is None else out.module
+
+
+def _is_read_by_product(call: AttentionCall) -> bool:
+    out = call.projections.get("out")
+    return out is not None and isinstance(out.whole_layer, ParameterProduct)
 
 
 def remembered(lm: LoadedModel, sites: Sequence[Site]) -> Layout | None:

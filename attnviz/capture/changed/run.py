@@ -22,7 +22,7 @@ from attnviz.capture.changed.seen_calls import own_code_seen
 from attnviz.capture.locate.modules import Modules, modules_by_name
 from attnviz.capture.locate.own_code import interface_configs
 from attnviz.capture.plan.text import start_token
-from attnviz.capture.record.interface import Changes, changing
+from attnviz.capture.record.interface import Changes, changing, reading
 from attnviz.capture.record.recorder import recording
 from attnviz.capture.record.switch import on_our_functions
 from attnviz.capture.storage import Storage
@@ -76,9 +76,14 @@ def changes_made(
         place.module
         for place, placed in by_place.items()
         if not placed.only_outputs
+        or placed.read_by_product
         or isinstance(module_of(modules, place.module), nn.MultiheadAttention)
     }
-    with _attending(modules, changer, changer), own_code_seen(modules, wanted) as seen:
+    with (
+        _attending(modules, changer, changer),
+        own_code_seen(modules, wanted) as seen,
+        reading.block(changer.read_by_product),
+    ):
         if seen is not None:
             changer.watch_own_code(seen, modules)
         yield changer

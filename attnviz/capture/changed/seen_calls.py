@@ -77,6 +77,42 @@ class SeenCalls:
         finally:
             inside.reset(token)
 
+    def read_by_product(
+        self, module: str, read: Tensor, bind: Callable[[], tuple[Bound, bool] | None]
+    ) -> Tensor | None:
+        """What a product with a parameter reads in place of `read`; None if it stays.
+
+        If `read` is the outputs of the module's newest call, all heads side by side, `bind` gives
+        its changes, and whether these are of outputs only, or None. Raises `UnsupportedAttention`
+        where gradients are kept.
+        """
+        token = inside.set(True)
+        try:
+            self.watch.decide_by(read)
+            heads = self._newest.get(module, [])
+            output = torch.cat([head.output for head in heads], dim=2) if heads else read[:0]
+            rows = output.flatten(2).flatten(0, 1) if heads else output
+            if rows.numel() != read.numel() or not torch.equal(rows, read.reshape(rows.shape)):
+                return None
+            del self._newest[module]
+            bound = bind()
+            if bound is None:
+                return None
+            if torch.is_grad_enabled():
+                raise no_gradient()
+            changes = bound[0](heads[0].inputs.n_query, heads[0].inputs.n_key)
+            inputs = None if bound[1] else inputs_together([head.inputs for head in heads])
+            if isinstance(inputs, AttentionInputs):
+                outputs = applied(replace(inputs, changes=changes), output)
+            elif bound[1]:
+                outputs = outputs_changed(changes, output)
+            else:
+                return None
+            whole = read.reshape(*output.shape[:2], -1)
+            return _told(heads[0].module, whole, outputs, changes).reshape(read.shape)
+        finally:
+            inside.reset(token)
+
     def returned(
         self,
         name: str,

@@ -100,6 +100,8 @@ class Changes(Protocol):
 
 active = Innermost[Sink]("attnviz_active")
 changing = Innermost[Changes | None]("attnviz_changing")
+# what a product with a parameter reads in place of what the model gives it, None for as it is
+reading = Innermost[Callable[[Tensor], Tensor | None]]("attnviz_reading")
 # True inside our own attention function: what it does must not be recorded a second time
 inside: ContextVar[bool] = ContextVar("attnviz_inside", default=False)
 

@@ -123,6 +123,12 @@ class ProductReaders:
         """Forget the call that has these projections: it is taken back."""
         self._all = [one for one in self._all if one.awaited.projections is not projections]
 
+    def exchange(self, changed: AwaitedOutput) -> None:
+        """Notice what reads the changed output of a call in place of its own."""
+        for one in self._all:
+            if one.awaited.projections is changed.projections:
+                one.awaited = changed
+
     def take(self, run: LayerRun) -> None:
         """Keep a product that ran with the newest output that it reads."""
         any(one.take(run) for one in reversed(self._all))

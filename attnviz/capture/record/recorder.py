@@ -195,6 +195,7 @@ class Recorder:
                 " would not be seen in the capture",
                 code="change_unseen",
             )
+        self.readers.exchange(awaited)
         call = self.calls[at[0]]
         kept = output[:, :: call.row_step].clone() if call.row_step > 1 else output
         self.calls[at[0]] = replace(call, output=kept, inputs=replace(call.inputs, changes=changes))

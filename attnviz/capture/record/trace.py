@@ -165,6 +165,10 @@ class ThreadTrace:
             if not self._origins.is_given(tensor):  # a view of a parameter
                 self._origins.replace(tensor, NOTHING)
 
+    def is_of_parameters(self, tensor: Tensor) -> bool:
+        """True for a parameter, and for what was computed from parameters alone."""
+        return self._origins.is_parameter(tensor)
+
     def _pass_on(self, func: Any, args: Any, kwargs: Mapping[str, Any], out: Any) -> None:
         written = ops.tensors_in(out if isinstance(out, tuple | list) else (out,))
         if written:

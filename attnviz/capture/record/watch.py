@@ -22,8 +22,8 @@ from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
 from attnviz.capture.record import flex, multihead
-from attnviz.capture.record.interface import inside
-from attnviz.capture.record.operations import LayerRun
+from attnviz.capture.record.interface import inside, reading
+from attnviz.capture.record.operations import PRODUCTS, LayerRun
 from attnviz.capture.record.seen_attention import SeenAttention
 from attnviz.capture.record.trace import ThreadTrace
 
@@ -202,6 +202,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 out = func.decompose(*args, **kwargs)
             if out is not NotImplemented:
                 return out
+        if reading.get() is not None and func in PRODUCTS and not is_ours:
+            args = self._with_changed_reading(args)
         out = func(*args, **kwargs)
         if is_ours or not self._stack or torch._C._current_graph_task_id() != -1:
             self._trace.forget(out)
@@ -209,6 +211,14 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             in_torchs_own = bool(self._torchs_own)
             self._trace.add(func, args, kwargs, out, self._stack, in_torchs_own=in_torchs_own)
         return out
+
+    def _with_changed_reading(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The operands of a product: where heads are changed, a W_O of parameters reads them."""
+        change, (*added, left, right) = reading.get(), args
+        if change is None or not self._trace.is_of_parameters(right):
+            return args
+        changed = change(left)
+        return args if changed is None else (*added, changed, right)
 
     def _add_flex(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], out: Any) -> None:
         """Take flex_attention as a whole attention, or refuse what changes its scores."""
