@@ -8,7 +8,7 @@ is zero where a measure is at its best or flat: it chooses what to compute, and 
 without saying that it is an estimate.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.capture.changed.changer import CallPlace, Changer
 from attnviz.capture.changed.layout import CallSite
 from attnviz.capture.changed.run import attention_watched
-from attnviz.errors import BadInput
+from attnviz.errors import BadInput, UnsupportedAttention
 from attnviz.experiment.answer_measures import printed
 from attnviz.experiment.clean_run import CleanRun, as_mapping
 from attnviz.experiment.readouts import readout
@@ -90,6 +90,19 @@ def _differentiable(output: Tensor) -> Tensor:
     return output if output.requires_grad else output.detach().requires_grad_()
 
 
+def _require_outputs(kept: Collection[CallPlace], calls: Sequence[CallSite]) -> None:
+    """Raise `UnsupportedAttention` if no layer reads heads' outputs, which slopes need."""
+    for call in calls:
+        if call.place not in kept and (call.is_read_by_product or not kept):
+            module = call.place.module
+            raise UnsupportedAttention(
+                f"{module} computes attention with its own code, and no layer reads its heads'"
+                " outputs: first order, which needs their slopes, says nothing; measure exactly",
+                code="no_slopes",
+                module=module,
+            )
+
+
 def slopes(prepared: CleanRun) -> Slopes:
     """The slopes of the run's measure: one forward and one backward pass, kept with the run.
 
@@ -117,6 +130,7 @@ def _slopes(prepared: CleanRun) -> Slopes:
                 handle.remove()
         value = resolved.linear(output[resolved.output]).sum()
         kept = outputs.kept
+        _require_outputs(kept, prepared.layout.calls)
         gradients = torch.autograd.grad(value, list(kept.values()), allow_unused=True)
     slope = {
         place: torch.zeros_like(z) if gradient is None else gradient.detach()

@@ -292,6 +292,9 @@ def test_effects_of_heads_before_a_parameter_are_those_by_hand() -> None:
     inputs = {"input_ids": inputs["input_ids"][:1]}
     run = attnviz.experiment(model, inputs=inputs, on=attnviz.NextToken(3, against=4))
     effects = run.effects(to="zero")
+    for estimated in (lambda: run.effects(to="zero", exact=False), lambda: run.edges("L1.H1")):
+        with pytest.raises(UnsupportedAttention, match="first order, which needs their slopes"):
+            estimated()
 
     def answer(by_hand: nn.Module) -> float:
         with torch.no_grad():

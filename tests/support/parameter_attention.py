@@ -95,7 +95,7 @@ class ByHead(nn.Module):
         self.W_O, self.b_O = nn.Parameter(torch.randn(H, DH, D)), nn.Parameter(torch.randn(D))
 
     def forward(self, x: Tensor) -> Tensor:
-        how, self.read = self.how, x.clone()
+        how, self.read = self.how, x.detach().clone()
         q, k, v = (
             biased(INTO[how.into](x, getattr(self, f"W_{n}")), getattr(self, f"b_{n}"), how.bias)
             for n in "QKV"
@@ -105,7 +105,7 @@ class ByHead(nn.Module):
             scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
         z = torch.einsum("bhqs,bshk->bqhk", scores.softmax(-1), v)
         result = biased(OUT_OF[how.out_of](z, self.W_O), self.b_O, how.out_bias)
-        self.wrote = result.clone()
+        self.wrote = result.detach().clone()
         return result
 
 

@@ -196,7 +196,7 @@ class Changer:
         return self._seen_calls.read(module, layer, read, bound)
 
     def read_by_product(self, read: Tensor) -> Tensor | None:
-        """What a product with a parameter reads in place of `read`; None if that stays.
+        """The tensor that a product with a parameter reads in place of `read`; None if that stays.
 
         It stays unless it is the outputs of a call that is changed, of all heads side by side.
         """

@@ -80,7 +80,7 @@ class SeenCalls:
     def read_by_product(
         self, module: str, read: Tensor, bind: Callable[[], tuple[Bound, bool] | None]
     ) -> Tensor | None:
-        """What a product with a parameter reads in place of `read`; None if it stays.
+        """The tensor that a product with a parameter reads in place of `read`; None if that stays.
 
         If `read` is the outputs of the module's newest call, all heads side by side, `bind` gives
         its changes, and whether these are of outputs only, or None. Raises `UnsupportedAttention`
