@@ -16,7 +16,7 @@ from attnviz.attention import axis_tokens
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.attention.steps import derive
-from attnviz.compare.token_pairs import Pairing, Slot, on_axes, pair
+from attnviz.compare import Pairing, Slot, on_axes, pair
 from attnviz.errors import TooLarge, bad_argument, require_index
 from attnviz.figures import Drawing
 from attnviz.figures.style import Style

@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts.classroom import staged_card
 from attnviz.app.server.class_socket import FOLDER, rooms
-from attnviz.compare.token_pairs import Slot
+from attnviz.compare import Slot
 from attnviz.pictures import (
     alignment,
     bars,

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.compare import token_pairs
+from attnviz import compare
 from attnviz.models.loaded_model import LoadedModel
 from tests.browser.conftest import OpenVisit
 from tests.support.canvas import Palette, cell_colours, cell_middle
@@ -30,8 +30,8 @@ def plot(visit: Visit, side: str) -> Locator:
 def difference(minilm: LoadedModel) -> np.ndarray:
     """What the library says."""
     a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
-    axis = token_pairs.pair(a.tokens, b.tokens, same_vocabulary=True).slots
-    return token_pairs.difference(a.weights(LAYER, HEAD), b.weights(LAYER, HEAD), axis, axis)
+    axis = compare.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    return compare.difference(a.weights(LAYER, HEAD), b.weights(LAYER, HEAD), axis, axis)
 
 
 @pytest.mark.parametrize("scheme", mostly_slow(["dark", "light"], 1))
@@ -130,10 +130,10 @@ def test_a_second_sentence_turns_the_squares_into_b_minus_a(
     visit: OpenVisit, minilm: LoadedModel
 ) -> None:
     a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
-    axis = token_pairs.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    axis = compare.pair(a.tokens, b.tokens, same_vocabulary=True).slots
     before, after = a.all_weights(), b.all_weights()
-    each = [token_pairs.difference(before[at], after[at], axis, axis) for at in np.ndindex(6, 12)]
-    moved = token_pairs.moved_by_head(before, after, axis, axis)
+    each = [compare.difference(before[at], after[at], axis, axis) for at in np.ndindex(6, 12)]
+    moved = compare.moved_by_head(before, after, axis, axis)
     opened = visit("overview", text=A, text_b=B, layer=LAYER, head=HEAD)
     opened.page.get_by_role("button", name="Second sentence").click()
     opened.wait_for_parameters(second=1, text_b=B)

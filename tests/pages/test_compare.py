@@ -9,7 +9,6 @@ import attnviz
 from attnviz import i18n
 from attnviz.app.page_parts import compare
 from attnviz.app.session import messages, widgets
-from attnviz.compare import token_pairs
 from tests.pages.conftest import Visit, beside_bar, parameters, pieces, sent, type_text
 
 KEY = widgets.key
@@ -17,7 +16,7 @@ A, B = "The cat sat on the mat.", "The dog sat quietly on the mat."
 Tiny = Callable[[str], str]
 
 
-def slots_of(axis: tuple[token_pairs.Slot, ...]) -> list[list[int]]:
+def slots_of(axis: tuple[attnviz.compare.Slot, ...]) -> list[list[int]]:
     return [[-1 if s.a is None else s.a, -1 if s.b is None else s.b, int(s.same)] for s in axis]
 
 
@@ -32,13 +31,15 @@ def test_both_sides_and_the_share_that_moved(
     a, b = attnviz.capture(minilm, A), attnviz.capture(minilm, B)
     assert header["a"]["tokens"] == list(a.tokens.labels)
     assert header["b"]["tokens"] == list(b.tokens.labels)
-    found = token_pairs.pair(a.tokens, b.tokens, same_vocabulary=True)
+    found = attnviz.compare.pair(a.tokens, b.tokens, same_vocabulary=True)
     assert header["rows"] == header["cols"] == slots_of(found.slots)
     assert [2, 2, 0] in header["rows"] and [-1, 4, 0] in header["rows"]
     # another number of threads sums in another order: float32 rounding
     np.testing.assert_allclose(arrays["weights_a"], a.all_weights(), atol=1e-5)
     np.testing.assert_allclose(arrays["weights_b"], b.all_weights(), atol=1e-5)
-    by_head = token_pairs.moved_by_head(a.all_weights(), b.all_weights(), found.slots, found.slots)
+    by_head = attnviz.compare.moved_by_head(
+        a.all_weights(), b.all_weights(), found.slots, found.slots
+    )
     np.testing.assert_allclose(arrays["moved_rows"], by_head, atol=1e-5)
     np.testing.assert_allclose(arrays["moved"], np.nanmean(by_head, axis=-1), atol=1e-5)
     assert pieces(app, "strip.b")["text_b"]["label"] == i18n.text(lang, "compare.text")

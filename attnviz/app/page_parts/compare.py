@@ -14,6 +14,7 @@ import numpy as np
 import streamlit as st
 from PIL.Image import Image
 
+from attnviz import compare
 from attnviz.app.bar import menus
 from attnviz.app.frame import attention_choice, capture_of_view, frame, notices, strip, take
 from attnviz.app.frame.choices import renew_links
@@ -38,8 +39,7 @@ from attnviz.app.session.model_cards import READS_NO_TEXT, READS_PICTURES
 from attnviz.app.session.view import RightSide
 from attnviz.capture.request import Request
 from attnviz.checks import examples
-from attnviz.compare import token_pairs
-from attnviz.compare.token_pairs import Pairing
+from attnviz.compare import Pairing
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
 from attnviz.models.registry import REGISTRY
@@ -148,8 +148,8 @@ def _fits(left: PageContext, right: PageContext) -> bool:
 def _view(left: PageContext, right: PageContext) -> component.PairView:
     a, b, same = left.group, right.group, _same_vocabulary(left.captured, right.captured)
     identical = left.key == right.key
-    queries = token_pairs.pair(groups.queries(a), groups.queries(b), same)
-    keys = token_pairs.pair(groups.keys(a), groups.keys(b), same)
+    queries = compare.pair(groups.queries(a), groups.queries(b), same)
+    keys = compare.pair(groups.keys(a), groups.keys(b), same)
     weights = (
         words.merged(groups.stacked(a), queries.a, keys.a),
         words.merged(groups.stacked(b), queries.b, keys.b),
@@ -159,7 +159,7 @@ def _view(left: PageContext, right: PageContext) -> component.PairView:
     )
     moved = None
     if alike and not identical:
-        moved = token_pairs.moved_by_head(*weights, queries.slots, keys.slots)
+        moved = compare.moved_by_head(*weights, queries.slots, keys.slots)
     cross = a.cross or b.cross
     return component.PairView(
         a=_side(left, (queries, keys), "a", weights[0], cross),
@@ -196,7 +196,7 @@ def _side(
     )
 
 
-def _axis(parts: tuple[token_pairs.Piece, ...], tokens: TokenAxis) -> TokenAxis:
+def _axis(parts: tuple[compare.Piece, ...], tokens: TokenAxis) -> TokenAxis:
     """The axis of the parts; the row of a part that is one token has the name of its own row."""
     return TokenAxis(
         tuple(part.label for part in parts),
@@ -280,9 +280,7 @@ def _paired(left: PageContext, right: AppCapture) -> tuple[dict[int, int], dict[
     a, b = left.group, chosen(right.groups, left.group.stack, left.group.kind)
     same = _same_vocabulary(left.captured, right)
     try:
-        pairings = [
-            token_pairs.pair(axis(a), axis(b), same) for axis in (groups.queries, groups.keys)
-        ]
+        pairings = [compare.pair(axis(a), axis(b), same) for axis in (groups.queries, groups.keys)]
     except BadInput:  # two vocabularies on two texts
         return {}, {}
     rows, keys = (

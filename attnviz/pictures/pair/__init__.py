@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float32
 
-from attnviz.compare.token_pairs import Slot, mean_moved
+from attnviz.compare import Slot, mean_moved
 from attnviz.pictures.shared import numbers
 from attnviz.pictures.shared.buffer import Sent, packable
 from attnviz.pictures.shared.canvas import INLINE, LOCAL, ROWS, Canvas, derived

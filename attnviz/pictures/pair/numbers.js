@@ -1,5 +1,5 @@
 // @ts-check
-// The numbers of two heads on their common axes. Mirror of attnviz/compare/token_pairs.py: a cell without counterpart has no
+// The numbers of two heads on their common axes. Mirror of attnviz/compare.py: a cell without counterpart has no
 // difference, and all attention that falls on it has moved.
 
 import { headValues, weightOf } from "../shared/buffer.js";

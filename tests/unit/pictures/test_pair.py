@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz.compare.token_pairs import Slot
+from attnviz.compare import Slot
 from attnviz.pictures import pair
 from attnviz.pictures.pair import PairView, SideView, parse_other
 from attnviz.pictures.shared.buffer import quantise, unpack

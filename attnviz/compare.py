@@ -1,4 +1,7 @@
-"""Pairs of corresponding tokens in two captures, and the differences between heads on them.
+"""Two captures side by side: corresponding tokens, and the differences between their heads.
+
+    axis = compare.pair(a.tokens, b.tokens, same_vocabulary=True).slots
+    change = compare.difference(a.weights("L5.H11"), b.weights("L5.H11"), axis, axis)
 
 In: the `Tokens` of two sides, A and B, and weights of both. Out: a `Pairing`: the parts of both
 sides and the `Slot`s of one common axis; differences B − A on that axis; and the share of attention
@@ -20,6 +23,17 @@ from attnviz.errors import BadInput
 from attnviz.summary import counted
 from attnviz.tokens.labels import visible
 from attnviz.types import Tokens
+
+__all__ = [
+    "Pairing",
+    "Piece",
+    "Slot",
+    "difference",
+    "mean_moved",
+    "moved",
+    "moved_by_head",
+    "pair",
+]
 
 
 @dataclass(frozen=True)

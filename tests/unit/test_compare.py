@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import attnviz
+from attnviz import compare
 from attnviz.attention.call import AttentionCall
-from attnviz.compare import token_pairs
-from attnviz.compare.token_pairs import Pairing, Slot, pair
+from attnviz.compare import Pairing, Slot, pair
 from attnviz.errors import BadInput
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.tokens.words import merged
@@ -151,22 +151,22 @@ def test_difference_and_share_by_hand() -> None:
     axis = (Slot(0, 0, True), Slot(None, 1), Slot(1, 2, True))
     gap = np.nan
     np.testing.assert_allclose(
-        token_pairs.difference(a, b, axis, axis),
+        compare.difference(a, b, axis, axis),
         [[0, gap, -0.25], [gap, gap, gap], [0, gap, -0.25]],
     )
     # row 0: ½ (|0.5 − 0.5| + 0.25 + |0.25 − 0.5|) = 0.25; row 2: ½ (0 + 0.25 + 0.25) = 0.25
-    np.testing.assert_allclose(token_pairs.moved(a, b, axis, axis), [0.25, gap, 0.25])
-    by_head = token_pairs.moved_by_head(a[None, None], b[None, None], axis, axis)
+    np.testing.assert_allclose(compare.moved(a, b, axis, axis), [0.25, gap, 0.25])
+    by_head = compare.moved_by_head(a[None, None], b[None, None], axis, axis)
     np.testing.assert_allclose(by_head, [[[0.25, gap, 0.25]]])
-    np.testing.assert_allclose(token_pairs.mean_moved(by_head), [[0.25]])
+    np.testing.assert_allclose(compare.mean_moved(by_head), [[0.25]])
 
 
 def test_no_common_row_moves_nothing() -> None:
     one = np.ones((1, 1, 1, 1), dtype=np.float32)
     axis = (Slot(0, None), Slot(None, 0))
-    assert np.isnan(token_pairs.moved(one[0, 0], one[0, 0], axis, axis)).all()
-    by_head = token_pairs.moved_by_head(one, one, axis, axis)
-    assert token_pairs.mean_moved(by_head).tolist() == [[0.0]]
+    assert np.isnan(compare.moved(one[0, 0], one[0, 0], axis, axis)).all()
+    by_head = compare.moved_by_head(one, one, axis, axis)
+    assert compare.mean_moved(by_head).tolist() == [[0.0]]
 
 
 def test_the_difference_is_that_of_torch(minilm: LoadedModel) -> None:
@@ -175,15 +175,13 @@ def test_the_difference_is_that_of_torch(minilm: LoadedModel) -> None:
     assert shown(found).split()[-3:] == ["tired>wide", "=.", "=[SEP]"]
     layer, head = 5, 7
     sides = a.weights(layer, head), b.weights(layer, head)
-    ours = token_pairs.difference(*sides, found.slots, found.slots)
+    ours = compare.difference(*sides, found.slots, found.slots)
     with torch.no_grad():
         theirs = [_softmax(of.call(layer), head) for of in (a, b)]
     np.testing.assert_allclose(ours, (theirs[1] - theirs[0]).numpy(), atol=1e-5)
     assert np.abs(ours).max() > 0.01  # else nothing was compared
     expected = (theirs[1] - theirs[0]).abs().sum(-1) / 2
-    np.testing.assert_allclose(
-        token_pairs.moved(*sides, found.slots, found.slots), expected, atol=1e-5
-    )
+    np.testing.assert_allclose(compare.moved(*sides, found.slots, found.slots), expected, atol=1e-5)
 
 
 def _softmax(call: AttentionCall, head: int) -> torch.Tensor:
