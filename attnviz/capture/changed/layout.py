@@ -79,7 +79,8 @@ class Layout:
         A site without a stack means a layer outside all stacks, else that of the only stack.
         Raises `BadInput` for a layer or head that the model does not have.
         """
-        layers = [call for call in self.calls if _same_layer(call.site, site)]
+        same = [c for c in self.calls if (c.site.layer, c.site.kind) == (site.layer, site.kind)]
+        layers = [call for call in same if site.stack in (None, call.site.stack)]
         layers = [call for call in layers if call.site.stack == site.stack] or layers
         stacks = {call.site.stack for call in layers}
         calls = tuple(call for call in layers if site.head is None or site.head < call.n_heads)
@@ -98,11 +99,6 @@ class Layout:
             asked=str(site),
             allowed=shortened(known, 400),
         )
-
-
-def _same_layer(own: Site, site: Site) -> bool:
-    fits = site.stack is None or own.stack == site.stack
-    return fits and (own.layer, own.kind) == (site.layer, site.kind)
 
 
 def layout_of(calls: Sequence[AttentionCall], n_input: int = 1) -> Layout:

@@ -204,16 +204,13 @@ def _paths(runs: list[SpatialRun]) -> list[SpatialPath]:
         )
         path = SpatialPath(run.input, run.output, spans)
         for earlier in reversed(paths):
-            if _is_same_place(earlier.output, run.input):
+            written, read = earlier.output, run.input
+            if written.shape == read.shape and storage_of(written) == storage_of(read):
                 joined = tuple(map(_through, spans, earlier.spans))
                 path = replace(path, input=earlier.input, spans=joined)
                 break
         paths.append(path)
     return paths
-
-
-def _is_same_place(written: Tensor, read: Tensor) -> bool:
-    return written.shape == read.shape and storage_of(written) == storage_of(read)
 
 
 def _through(

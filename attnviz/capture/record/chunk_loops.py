@@ -393,7 +393,8 @@ def _joined(chunks: Sequence[_Chunk]) -> _Chunk | None:
     values = [part.value for part in parts if part.value is not None]
     if len(keys) not in (0, len(parts)) or len(values) < len(parts):
         return None
-    if any(len({p.family for p in of if p is not None}) > 1 for of in _keys_and_values(chunks)):
+    sides = [chunk.key for chunk in chunks], [chunk.value for chunk in chunks]
+    if any(len({part.family for part in side if part is not None}) > 1 for side in sides):
         return None
     key = _rows_together(keys, places, max(n_keys)) if keys else None
     value = _rows_together(values, places, max(n_keys))
@@ -411,10 +412,6 @@ def _joined(chunks: Sequence[_Chunk]) -> _Chunk | None:
     seen = replace(first.seen, inputs=inputs, output=output, kind=kind, product=None)
     seen = replace(seen, products=None)  # of the queries of one part
     return replace(first, seen=seen, reads=reads[0] if reads else None)
-
-
-def _keys_and_values(chunks: Sequence[_Chunk]) -> tuple[list[RowPart | None], list[RowPart | None]]:
-    return [chunk.key for chunk in chunks], [chunk.value for chunk in chunks]
 
 
 def _rows_together(parts: Sequence[Tensor], places: Sequence[slice], n_row: int) -> Tensor | None:

@@ -1,16 +1,22 @@
 """A fused kernel of torch as a whole attention: its q, k, v, mask and result.
 
 In: the arguments and the result of the kernel, by name. Out: `AttentionInputs` and weights·V, with
-the batch before the heads.
+the batch before the heads. Of flex_attention, whose scores functions may change, the inputs if
+these only mask keys or add something, which is tried on scores of 0 and 1; None for any other.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnviz import masks
 from attnviz.attention.inputs import AttentionInputs
+
+FLEX = "flex_attention"
+UNKNOWN_FLEX = "its flex_attention changes scores by a function that the steps do not model"
+FLEX_ARGUMENTS = ("query", "key", "value", "score_mod", "block_mask", "scale")
 
 
 def opened(
@@ -41,6 +47,37 @@ def opened(
         bias=bias,
     )
     return inputs, result.transpose(1, 2)
+
+
+def of_flex(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AttentionInputs | None:
+    """q, k, v, mask and bias of one call; None if its function does more than add."""
+    named = dict(zip(FLEX_ARGUMENTS, args, strict=False)) | dict(kwargs)
+    query, key, value = (named[name].detach() for name in ("query", "key", "value"))
+    n_batch, n_head, n_query = query.shape[:3]
+    sizes = (n_batch, n_head, n_query, key.shape[2])
+    places = [torch.arange(size, device=query.device) for size in sizes]
+    b, h, q, k = torch.meshgrid(*places, indexing="ij")
+    try:
+        zeros = torch.zeros(sizes, dtype=torch.float32, device=query.device)
+        bias = named["score_mod"](zeros, b, h, q, k).expand(sizes).float()
+        higher = named["score_mod"](zeros + 1, b, h, q, k).expand(sizes).float()
+        mask = named["block_mask"][-1](b, h, q, k).expand(sizes)
+    except (RuntimeError, TypeError, IndexError, ValueError, AttributeError):
+        return None
+    visible = mask & torch.isfinite(bias)
+    if not bool(((higher - bias - 1).abs() <= 1e-4)[visible].all()):
+        return None
+    bias = bias.masked_fill(~visible, 0)
+    scale = named.get("scale")
+    return AttentionInputs(
+        query=query,
+        key=key,
+        value=value,
+        mask=None if bool(visible.all()) else visible,
+        causal=False,
+        scaling=query.shape[-1] ** -0.5 if scale is None else float(scale),
+        bias=bias if bool(bias.any()) else None,
+    )
 
 
 def _with_four_axes(mask: Tensor) -> Tensor:

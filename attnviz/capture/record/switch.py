@@ -52,7 +52,8 @@ def on_our_functions(
             configs = before if parts is all_modules else _implementations(parts)
             name = name_for(model) if any(id(c) in known for c, _ in configs) else EAGER
             if any(id(config) not in known for config, _ in configs):
-                _switch(model, name)
+                with _only_errors.held():
+                    model.set_attn_implementation(name)
             _set(configs, known, name)
             known -= {id(config) for config, _ in configs}
         for module in all_modules if known else ():  # parts of models
@@ -105,11 +106,6 @@ def _set(
     for config, _ in configs:
         if id(config) in interface:
             config._attn_implementation_internal = name
-
-
-def _switch(model: PreTrainedModel, name: str) -> None:
-    with _only_errors.held():
-        model.set_attn_implementation(name)
 
 
 def _implementations(modules: Iterable[nn.Module]) -> list[tuple[PreTrainedConfig, str | None]]:

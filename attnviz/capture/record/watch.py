@@ -21,7 +21,7 @@ from attnviz.attention.inputs import AttentionInputs
 from attnviz.attention.stage_changes import StageChange
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.own_code import is_named_attention
-from attnviz.capture.record import flex, multihead
+from attnviz.capture.record import fused_kernels, multihead
 from attnviz.capture.record.interface import inside, reading
 from attnviz.capture.record.operations import PRODUCTS, LayerRun
 from attnviz.capture.record.seen_attention import SeenAttention
@@ -194,7 +194,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         is_ours = inside.get()
         if isinstance(func, torch._ops.HigherOrderOperator):
             out = func(*args, **kwargs)
-            if func._name == flex.NAME and self._stack and not is_ours:
+            if func._name == fused_kernels.FLEX and self._stack and not is_ours:
                 self._add_flex(args, kwargs, out)
             return out
         if not is_ours and torch.is_inference_mode_enabled() and func._can_decompose():
@@ -225,11 +225,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         output: Tensor = out[0] if isinstance(out, tuple) else out
         token = inside.set(True)
         try:
-            inputs = flex.inputs(args, kwargs)
+            inputs = fused_kernels.of_flex(args, kwargs)
         finally:
             inside.reset(token)
         if inputs is None:
-            self._refuse(self._stack[-1], flex.UNKNOWN)
+            self._refuse(self._stack[-1], fused_kernels.UNKNOWN_FLEX)
         else:
             mixed = output.detach().clone().transpose(1, 2)
             self._report(SeenAttention(self._stack[-1], inputs, mixed))
