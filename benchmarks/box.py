@@ -20,7 +20,7 @@ from contextlib import contextmanager
 import torch
 
 import attnviz
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.attention.capture import Capture
 from attnviz.checks import examples
 from attnviz.errors import AttnVizError
@@ -62,7 +62,7 @@ def _samples(work: Callable[[], object], rounds: int) -> tuple[float, ...]:
 
 def _captured(lm: LoadedModel, rounds: int) -> Result:
     if lm.kind == "vision":
-        image = pictures.drawn(next(iter(pictures.DRAWN)))
+        image = model_images.drawn(next(iter(model_images.DRAWN)))
         what, run = "a picture", lambda: attnviz.capture(lm, image=image)
     else:
         text = text_of(lm, min(N_TOKENS, lm.max_tokens))

@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 import attnviz
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.capture.plan.images import seen_picture
 from attnviz.checks import card, examples
 from attnviz.checks.examples import OPENINGS
@@ -134,7 +134,7 @@ def exhibit(name: str) -> Exhibit:
     if lm.kind == "module":
         return Exhibit(name, lm, attnviz.capture(lm), None)
     if lm.kind == "vision":
-        image = pictures.made(pictures.default(name))
+        image = model_images.made(model_images.default(name))
         capture = attnviz.capture(lm, image=image)
         pictured = _pictured(lm, capture, image=image)
         return Exhibit(name, lm, capture, seen_picture(lm, image), None, pictured)

@@ -11,7 +11,7 @@ import numpy as np
 import attnviz
 from attnviz.app.page_parts import start
 from attnviz.app.server import captures, course_lessons
-from attnviz.app.session import openings, pictures
+from attnviz.app.session import model_images, openings
 from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.examples import OPENINGS
@@ -53,7 +53,7 @@ def translator() -> Lines:
 def picture() -> PictureRead:
     """A made picture and the head and query of the opening."""
     opening = OPENINGS["shapes"]
-    request = Request.of(image=pictures.made(pictures.default("shapes")))
+    request = Request.of(image=model_images.made(model_images.default("shapes")))
     return gallery.picture(captured("shapes", request), opening.head, opening.query)
 
 

@@ -11,7 +11,7 @@ from typing import TypedDict, get_args
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from attnviz.errors import bad_argument
+from attnviz.errors import not_allowed
 from attnviz.figures.ramp import SCALES, Scale
 from attnviz.figures.sheet import POINTS, Cells
 from attnviz.figures.text_width import legible
@@ -90,12 +90,7 @@ def look(style: Style, unused: Sequence[str] = ()) -> Look:
 def require(holds: bool, name: str, shown: str, allowed: str) -> None:
     """Raise `BadInput` about one argument unless the condition holds."""
     if not holds:
-        raise bad_argument(
-            f"{name} is {shown}; give {allowed}",
-            name=name,
-            found=shown,
-            allowed=allowed,
-        )
+        raise not_allowed(name, shown, allowed)
 
 
 def _require_number(name: str, value: object, least: float, most: float) -> None:

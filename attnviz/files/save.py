@@ -6,7 +6,7 @@ a figure.
 """
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -212,17 +212,23 @@ def _options(
             allowed=", ".join(endings),
         )
     options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
-    allowed = ", ".join(endings[ending])
+    _require_taken(options, endings[ending], f"a {ending} file of {what}", ending)
+    return options
+
+
+def _require_taken(
+    options: Mapping[str, Any], taken: Sequence[str], what: str, ending: str
+) -> None:
+    """Raise `BadInput` for an option that this file does not take."""
+    allowed = ", ".join(taken)
     for name in options:
-        if name not in endings[ending]:
+        if name not in taken:
             raise bad_argument(
-                f"{name}= means nothing for a {ending} file of {what}; it takes"
-                f" {allowed or 'none'}",
+                f"{name}= means nothing for {what}; it takes {allowed or 'none'}",
                 name=name,
                 found=ending,
                 allowed=allowed,
             )
-    return options
 
 
 def _require_captures(what: object, ending: str) -> None:
@@ -252,14 +258,7 @@ def _page(cap: Capture, options: dict[str, Any]) -> bytes:
         return write_page(cap, opening=opening, **options)
     from attnviz.live.site import live_page
 
-    for name in options:
-        if name not in LIVE:
-            raise bad_argument(
-                f"{name}= means nothing for a page with live=True; it takes {', '.join(LIVE)}",
-                name=name,
-                found=".html",
-                allowed=", ".join(LIVE),
-            )
+    _require_taken(options, LIVE, "a page with live=True", ".html")
     return live_page(cap, **options)
 
 

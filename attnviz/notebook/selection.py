@@ -10,7 +10,7 @@ from typing import Any
 
 from attnviz.errors import BadInput, bad_argument, bad_kind, require_index
 from attnviz.files.saved_page.first_view import VIEWS, PageView
-from attnviz.files.saved_page.parts import require_heads
+from attnviz.files.saved_page.views import require_heads
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.types import HeadId, Kind, Stack
 

@@ -9,7 +9,7 @@ from attnviz.attention.capture import Capture
 from attnviz.errors import bad_argument, require_package, require_type
 from attnviz.files.saved_page import PageChoices, page_text
 from attnviz.files.saved_page.first_view import PageOpening, PageView
-from attnviz.files.saved_page.parts import PageSource
+from attnviz.files.saved_page.views import PageSource
 from attnviz.notebook.frame import NotebookFrame, still
 from attnviz.notebook.selection import PageSelection
 from attnviz.pictures.group.app_capture import PageContext

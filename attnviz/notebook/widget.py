@@ -16,7 +16,7 @@ import traitlets
 
 from attnviz.errors import AttnVizError
 from attnviz.files.saved_page.first_view import PageView
-from attnviz.files.saved_page.parts import HEAD_VIEWS, HeadView, head_data
+from attnviz.files.saved_page.views import HEAD_VIEWS, HeadView, head_data
 from attnviz.notebook.frame import NotebookFrame, pictures
 from attnviz.notebook.selection import PageSelection, from_page, require_selection, to_page
 from attnviz.pictures.group.app_capture import PageContext

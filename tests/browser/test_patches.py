@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnviz
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.attention.capture import Capture
 from tests.browser.conftest import OpenVisit, Tiny
 from tests.support.browser import accessibility_problems
@@ -29,7 +29,7 @@ def folder(tiny: Tiny) -> Path:
 
 @pytest.fixture(scope="module")
 def capture(folder: Path) -> Capture:
-    return attnviz.capture(attnviz.load(str(folder)), image=pictures.drawn(PICTURE))
+    return attnviz.capture(attnviz.load(str(folder)), image=model_images.drawn(PICTURE))
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_the_attention_of_the_class_token_lies_over_the_picture(
 
     opened = output(layer=1, head=2)
     expect_data(picture(opened), query=0, layer=1, head=2)
-    saw = seen_picture(attnviz.load(str(folder)), pictures.drawn(PICTURE))
+    saw = seen_picture(attnviz.load(str(folder)), model_images.drawn(PICTURE))
     expect_cover(opened, capture.weights(1, 2)[0], saw, palettes["light"], framed=set())
 
 
@@ -114,7 +114,7 @@ def test_pointing_at_a_patch_asks_from_it_without_a_message(
     expect_data(small(opened), query=query)
     expect(small(opened)).not_to_have_attribute("data-drawn", str(heads))
     row = capture.weights(0, 1)[query]
-    saw = seen_picture(attnviz.load(str(folder)), pictures.drawn(PICTURE))
+    saw = seen_picture(attnviz.load(str(folder)), model_images.drawn(PICTURE))
     expect_cover(opened, row, saw, palettes["light"], framed={query})
     strongest = capture.tokens.labels[int(row.argmax())]
     expect(readout(opened)).to_contain_text(f"attends most to {strongest} ({row.argmax()})")

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
 from attnviz.models import chat_template
@@ -231,7 +231,7 @@ def test_a_message_with_a_picture_stands_where_the_template_puts_it(looks: Loade
         [{"role": "user", "content": parts}], add_generation_prompt=True
     )["input_ids"]
     at = wrapped.index(looks.model.config.image_token_id)
-    picture = pictures.drawn("landscape")
+    picture = model_images.drawn("landscape")
     found = attnviz.capture(looks, TEXT, image=picture, chat=True, generate=4)
     tokens = found.tokens_of(stack="text")
     whole = [*wrapped[:at], *[wrapped[at]] * 16, *wrapped[at + 1 :]]
@@ -251,7 +251,7 @@ def test_a_message_with_a_picture_stands_where_the_template_puts_it(looks: Loade
 def test_a_message_without_a_picture_is_for_models_that_need_none(
     looks: LoadedModel, lm: LoadedModel
 ) -> None:
-    for model, given in ((looks, {}), (lm, {"image": pictures.drawn("landscape")})):
+    for model, given in ((looks, {}), (lm, {"image": model_images.drawn("landscape")})):
         with pytest.raises(BadInput) as raised:
             attnviz.capture(model, TEXT, chat=True, **given)
         assert raised.value.code in ("no_chat_template", "not_both")

@@ -16,7 +16,7 @@ from torch import nn
 
 import attnviz
 from attnviz import tiles
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.attention import memory
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
@@ -30,7 +30,7 @@ from tests.support import elsewhere, folders
 from tests.support.cases import mostly_slow
 
 TEXT, TARGET = "the cat sat on", "a dog ran"
-PICTURE = pictures.drawn("landscape")
+PICTURE = model_images.drawn("landscape")
 SOUND = sound.sample(16_000)
 
 

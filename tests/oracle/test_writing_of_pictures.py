@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.capture.generation.settings import Generation
 from attnviz.capture.plan import images
 from attnviz.errors import BadInput, TooLarge
@@ -28,7 +28,7 @@ def lm(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 
 @pytest.fixture(scope="module")
 def picture() -> object:
-    return pictures.drawn("landscape")
+    return model_images.drawn("landscape")
 
 
 def prompt(lm: LoadedModel) -> torch.Tensor:

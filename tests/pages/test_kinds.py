@@ -10,7 +10,7 @@ from PIL import Image
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.session import pictures, widgets
+from attnviz.app.session import model_images, widgets
 from attnviz.experiment.outputs.answer import answer
 from attnviz.masks.spec import MASK_NAMES
 from tests.pages.conftest import Visit, bar, beside_bar, is_typed, parameters, sent, told
@@ -203,7 +203,7 @@ def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> 
     assert labels[:2] == ["[CLS]", "r0c0"]
     assert len(labels) == 10  # 3 × 3 patches and [CLS]
     assert parameters(app)["image"] == "landscape"
-    cap = attnviz.capture(attnviz.load(tiny("vit")), image=pictures.drawn("landscape"))
+    cap = attnviz.capture(attnviz.load(tiny("vit")), image=model_images.drawn("landscape"))
     if page == "head":
         assert header["patches"] == {"rows": 3, "columns": 3, "first": 1}
         assert arrays["patches.picture"].shape == (12, 12, 3)
@@ -213,7 +213,7 @@ def test_a_vision_model_reads_a_picture(visit: Visit, tiny: Tiny, page: str) -> 
 
 def test_the_picture_is_what_the_model_saw(visit: Visit, tiny: Tiny) -> None:
     _, arrays = sent(visit("head", text="", model=tiny("vit")))
-    expected = pictures.drawn("shapes").resize((12, 12), Image.Resampling.BILINEAR)
+    expected = model_images.drawn("shapes").resize((12, 12), Image.Resampling.BILINEAR)
     off = arrays["patches.picture"].astype(int) - np.asarray(expected).astype(int)
     assert np.abs(off).max() <= 2
 
@@ -237,7 +237,7 @@ def test_an_upload_of_another_session_is_not_here(
 def test_a_picture_is_uploaded(visit: Visit, tiny: Tiny) -> None:
     app = visit("head", text="", model=tiny("vit"))
     data = BytesIO()
-    pictures.drawn("stripes").save(data, "PNG")
+    model_images.drawn("stripes").save(data, "PNG")
     app.file_uploader(KEY("upload")).set_value(("mine.png", data.getvalue(), "image/png")).run()
     assert not app.error
     assert parameters(app)["image"] == "own"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz
 from attnviz import i18n
 from attnviz.app.bar import picture
-from attnviz.app.session import pictures, widgets
+from attnviz.app.session import model_images, widgets
 from attnviz.experiment.outputs.classes import Classes, classes
 from attnviz.pictures.shared.buffer import unpack
 from tests.pages.conftest import Visit, beside_bar, parameters
@@ -25,7 +25,7 @@ Tiny = Callable[[str], str]
 @pytest.fixture
 def sampled(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a model that stands in for the one that learned from generated pictures."""
-    monkeypatch.setattr(pictures, "SAMPLED", (tiny("forms"),))
+    monkeypatch.setattr(model_images, "SAMPLED", (tiny("forms"),))
     return tiny("forms")
 
 
@@ -45,7 +45,7 @@ def test_a_vision_classifier_says_what_it_sees(
     app = visit("output", lang=lang, text="", model=tiny("forms"), image="landscape")
     assert not app.error
     lm = attnviz.load(tiny("forms"))
-    cap = attnviz.capture(lm, image=pictures.drawn("landscape"))
+    cap = attnviz.capture(lm, image=model_images.drawn("landscape"))
     found = classes(lm, cap)
     all_bars, first, second = (header for header, _ in shown(app, "bars"))
     assert [bar["label"] for bar in all_bars["bars"]] == [found.names[i] for i in found.order]
@@ -118,7 +118,7 @@ def test_a_model_of_generated_pictures_is_shown_one(
     headers = [header for header, _ in shown(app, "bars")]
     assert headers[1]["title"] == i18n.text(lang, "classes.colour")
     marked = [bar["label"] for of in headers for bar in of["bars"] if bar["mark"]]
-    truth = pictures.truth("sample-1")
+    truth = model_images.truth("sample-1")
     assert set(marked) <= {truth, *truth.split()}
 
 
@@ -136,9 +136,9 @@ def test_the_next_sample_is_a_click_away(visit: Visit, sampled: str) -> None:
 
 def test_a_sample_marks_what_it_shows(visit: Visit, sampled: str) -> None:
     labels = set(folders.FORM_LABELS.values())
-    seed = next(i for i in range(99) if pictures.truth(f"sample-{i}") in labels)
+    seed = next(i for i in range(99) if model_images.truth(f"sample-{i}") in labels)
     app = visit("output", text="", model=sampled, image=f"sample-{seed}")
-    colour, form = pictures.truth(f"sample-{seed}").split()
+    colour, form = model_images.truth(f"sample-{seed}").split()
     marked = [
         [bar["label"] for bar in header["bars"] if bar["mark"]] for header, _ in shown(app, "bars")
     ]
@@ -148,7 +148,7 @@ def test_a_sample_marks_what_it_shows(visit: Visit, sampled: str) -> None:
 def test_a_sample_is_offered_to_the_models_that_know_them(visit: Visit, tiny: Tiny) -> None:
     app = visit("overview", text="", model=tiny("vit"))
     assert app.selectbox(KEY("image.en")).options == [
-        i18n.text("en", f"picture.{name}") for name in pictures.DRAWN
+        i18n.text("en", f"picture.{name}") for name in model_images.DRAWN
     ]
     assert not [each for each in app.button if each.key == KEY("sample.next")]
 
@@ -183,7 +183,7 @@ def test_shapes_says_what_a_sample_shows(visit: Visit) -> None:
     assert not app.error
     headers = [header for header, _ in shown(app, "bars")]
     assert len(headers) == 3
-    truth = pictures.truth("sample-1")
+    truth = model_images.truth("sample-1")
     likeliest = [header["bars"][0] for header in headers]
     assert [bar["label"] for bar in likeliest] == [truth, *truth.split()]
     assert all(bar["mark"] and bar["value"] > 0.5 for bar in likeliest)

@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.session import pictures, uploads, widgets
+from attnviz.app.session import model_images, uploads, widgets
 from attnviz.errors import BadInput
 from tests.pages.conftest import Visit, bar, parameters, pieces, sent, type_text
 
@@ -47,7 +47,7 @@ def test_each_page_shows_each_stack(visit: Visit, tiny: Tiny, page: str, stack: 
     assert parameters(app)["image"] == "stripes"
     if page == "head":
         assert (header["patches"] is not None) == (stack == "vision")
-        cap = attnviz.capture(attnviz.load(tiny("clip")), TEXT, image=pictures.drawn("stripes"))
+        cap = attnviz.capture(attnviz.load(tiny("clip")), TEXT, image=model_images.drawn("stripes"))
         own = np.stack([cap.weights(layer, stack=stack) for layer in (0, 1)])
         shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
         assert np.abs(shown - np.sqrt(own)).max() <= 0.5 / 65535 + 1e-6
@@ -75,7 +75,7 @@ def test_a_picture_stands_in_the_text(visit: Visit, tiny: Tiny) -> None:
 @pytest.mark.slow
 def test_a_picture_stands_where_the_text_names_it(tiny: Tiny) -> None:
     lm = attnviz.load(tiny("llava"))
-    cap = attnviz.capture(lm, "the cat [UNK] sat", image=pictures.drawn("shapes"))
+    cap = attnviz.capture(lm, "the cat [UNK] sat", image=model_images.drawn("shapes"))
     labels = cap.tokens_of(stack="text").labels
     assert labels[:3] == ("the", "cat", "r0c0") and labels[18:] == ("sat",)
     assert cap.verify().ok
@@ -117,13 +117,15 @@ def test_the_other_pages_take_both(visit: Visit, tiny: Tiny, page: str) -> None:
 
 def test_a_text_model_takes_no_picture() -> None:
     with pytest.raises(BadInput) as raised:
-        attnviz.capture(attnviz.load("minilm"), "cat", image=pictures.drawn("shapes"))
+        attnviz.capture(attnviz.load("minilm"), "cat", image=model_images.drawn("shapes"))
     assert raised.value.code == "not_both"
 
 
 def test_one_text_goes_with_one_picture(tiny: Tiny) -> None:
     with pytest.raises(BadInput) as raised:
-        attnviz.capture(attnviz.load(tiny("clip")), ["cat", "dog"], image=pictures.drawn("shapes"))
+        attnviz.capture(
+            attnviz.load(tiny("clip")), ["cat", "dog"], image=model_images.drawn("shapes")
+        )
     assert raised.value.code == "one_text_one_picture"
 
 

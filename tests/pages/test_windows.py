@@ -7,7 +7,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.session import pictures, widgets
+from attnviz.app.session import model_images, widgets
 from tests.pages.conftest import Visit, parameters, sent, told
 
 KEY = widgets.key
@@ -37,7 +37,7 @@ def test_layers_have_their_own_heads_and_places(visit: Visit, tiny: Tiny) -> Non
     firsts = [layer["tokens"][0] for layer in header["layers"]]
     assert firsts == ["r4c4", "r6c6", "r0c0", "r2c2", "r0c0"]
     assert [layer["patches"]["top"] for layer in header["layers"]][1] == 6
-    cap = attnviz.capture(attnviz.load(tiny("swin")), image=pictures.drawn("stripes"))
+    cap = attnviz.capture(attnviz.load(tiny("swin")), image=model_images.drawn("stripes"))
     rows = [5, 5, 0, 0, 0]
     own = [call.weights(batch=row).numpy() for call, row in zip(cap.calls, rows, strict=True)]
     shown = np.sqrt((arrays["weights"].astype(np.float64) / 65535) ** 2)
@@ -64,7 +64,7 @@ def test_a_head_that_a_layer_lacks_gives_way(visit: Visit, tiny: Tiny, page: str
     assert not app.error
     header, arrays = sent(app)
     assert (header["layer"], header["head"], header["n_heads"]) == (1, 1, 2)
-    cap = attnviz.capture(attnviz.load(tiny("swin")), image=pictures.drawn("shapes"))
+    cap = attnviz.capture(attnviz.load(tiny("swin")), image=model_images.drawn("shapes"))
     assert app.number_input(KEY("window")).value == 15
     row = cap.calls[1].windows.covering(*cap.calls[0].windows.centre(15))
     shown = arrays["weights"] if page == "steps" else arrays["weights"][0]

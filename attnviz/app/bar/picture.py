@@ -7,7 +7,7 @@ or draws is checked before it is kept; a refusal is shown beside the widget.
 import streamlit as st
 
 from attnviz.app.host.draw import draw
-from attnviz.app.session import current, messages, pictures, uploads, widgets
+from attnviz.app.session import current, messages, model_images, uploads, widgets
 from attnviz.i18n import Language, text
 from attnviz.pictures import drawing_pad
 from attnviz.pictures.drawing_pad import pad
@@ -21,9 +21,9 @@ TALLEST = 4  # times as high as wide
 def choice(lang: Language) -> None:
     """The chosen picture, and the ways to another one."""
     chosen = uploads.picture_name()
-    seed = pictures.sample_seed(chosen)
+    seed = model_images.sample_seed(chosen)
     _selectbox(
-        lang, SAMPLE if seed is not None else DRAWING if pictures.is_drawing(chosen) else chosen
+        lang, SAMPLE if seed is not None else DRAWING if model_images.is_drawing(chosen) else chosen
     )
     if seed is not None:
         _samples(lang, seed)
@@ -34,12 +34,12 @@ def choice(lang: Language) -> None:
 
 
 def _selectbox(lang: Language, chosen: str) -> None:
-    samples = pictures.is_sampled(current.view().model) or chosen == SAMPLE
-    own = [chosen] if chosen in (pictures.OWN, DRAWING) else []
+    samples = model_images.is_sampled(current.view().model) or chosen == SAMPLE
+    own = [chosen] if chosen in (model_images.OWN, DRAWING) else []
     widget = f"image.{lang}"
     st.selectbox(
         text(lang, "menu.picture"),
-        [*([SAMPLE] if samples else []), *pictures.DRAWN, *own],
+        [*([SAMPLE] if samples else []), *model_images.DRAWN, *own],
         key=widgets.showing(widget, chosen),
         format_func=lambda name: text(lang, f"picture.{name}"),
         on_change=_take_picture,
@@ -51,7 +51,9 @@ def _take_picture(widget: str) -> None:
     name = widgets.value(widget)
     if name == DRAWING:  # chosen again: it is the picture that is shown
         return
-    current.open_image(pictures.sample_name(pictures.FIRST_SAMPLE) if name == SAMPLE else name)
+    current.open_image(
+        model_images.sample_name(model_images.FIRST_SAMPLE) if name == SAMPLE else name
+    )
 
 
 def _samples(lang: Language, seed: int) -> None:
@@ -63,7 +65,7 @@ def _samples(lang: Language, seed: int) -> None:
                 key=widgets.key(f"sample.{direction}"),
                 help=text(lang, f"sample.{direction}_help"),
                 on_click=current.open_image,
-                args=(pictures.sample_name(seed + step),),
+                args=(model_images.sample_name(seed + step),),
             )
     st.caption(text(lang, "sample.what", number=seed))
 
@@ -80,7 +82,7 @@ def _upload(lang: Language) -> None:
     file = st.file_uploader(
         text(lang, "menu.upload"),
         type=["png", "jpg", "jpeg"],
-        max_upload_size=pictures.MAX_BYTES // MIB,
+        max_upload_size=model_images.MAX_BYTES // MIB,
         key=widgets.key("upload"),
         help=text(lang, "menu.upload_help"),
         on_change=_take_upload,
@@ -95,7 +97,7 @@ def _take_upload() -> None:
     if file is None:
         return
     with uploads.taking("upload"):
-        uploads.keep_picture(pictures.uploaded(file.getvalue()))
+        uploads.keep_picture(model_images.uploaded(file.getvalue()))
 
 
 def _pad(lang: Language) -> None:
@@ -107,4 +109,4 @@ def _pad(lang: Language) -> None:
 
 def _take_drawing(sent: object) -> None:
     with uploads.taking("pad"):
-        current.open_image(pictures.drawing_name(pictures.from_pad(sent)))
+        current.open_image(model_images.drawing_name(model_images.from_pad(sent)))

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
-from attnviz.app.session import address_bar, current, pictures
+from attnviz.app.session import address_bar, current, model_images
 from attnviz.i18n import Language, text
 
 MAX_PROXY_CHARS = 8000  # many proxies refuse a longer request line
@@ -54,7 +54,7 @@ def qr_rows(link: str) -> tuple[str, ...]:
 def _notes(link: str) -> list[str]:
     """The names of the texts on what the link does not do."""
     source = current.view().input
-    uploaded = source.file or source.image == pictures.OWN or source.sound == "own"
+    uploaded = source.file or source.image == model_images.OWN or source.sound == "own"
     notes = {
         "link_here": urlsplit(link).hostname in THIS_MACHINE,
         "link_long": len(link) > MAX_PROXY_CHARS,

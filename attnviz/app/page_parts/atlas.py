@@ -14,7 +14,7 @@ from attnviz.app.frame.choices import take_chosen
 from attnviz.app.host.draw import draw
 from attnviz.app.page_parts import surveys
 from attnviz.app.server.shared import shared
-from attnviz.app.session import address, address_bar, current, messages, pictures, widgets
+from attnviz.app.session import address, address_bar, current, messages, model_images, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import Language, joined, text
 from attnviz.metrics.measures import SHARES, Share
@@ -139,7 +139,7 @@ def _use_text(survey: "Survey", has_pictures: bool) -> Callable[[object], None]:
             return
         if not has_pictures:
             current.open_text(address.cleaned("text", sent))
-        elif pictures.sample_seed(sent) is not None:
+        elif model_images.sample_seed(sent) is not None:
             current.open_image(sent)
         else:
             return  # a file that the survey was made of, elsewhere

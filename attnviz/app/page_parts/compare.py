@@ -26,7 +26,7 @@ from attnviz.app.session import (
     current,
     messages,
     model_cards,
-    pictures,
+    model_images,
     sounds,
     store,
     uploads,
@@ -392,13 +392,15 @@ TAKES: strip.Takes = {"text_b": _open_text, "target_b": _open_target}
 
 
 def _picture(lang: Language, side: Side) -> None:
-    samples = range(pictures.FIRST_SAMPLE, pictures.FIRST_SAMPLE + N_SAMPLES)
-    names = [pictures.sample_name(seed) for seed in samples if pictures.is_sampled(side.model)]
+    samples = range(model_images.FIRST_SAMPLE, model_images.FIRST_SAMPLE + N_SAMPLES)
+    names = [
+        model_images.sample_name(seed) for seed in samples if model_images.is_sampled(side.model)
+    ]
     other = left_side().image
     widget = f"image_b.{lang}"
     st.selectbox(
         text(lang, "compare.picture"),
-        list(dict.fromkeys((*names, *pictures.DRAWN, other, side.image))),
+        list(dict.fromkeys((*names, *model_images.DRAWN, other, side.image))),
         key=widgets.showing(widget, side.image),
         format_func=lambda name: _picture_title(lang, name),
         on_change=_take_picture,
@@ -412,9 +414,9 @@ def _picture(lang: Language, side: Side) -> None:
 
 
 def _picture_title(lang: Language, name: str) -> str:
-    seed = pictures.sample_seed(name)
+    seed = model_images.sample_seed(name)
     if seed is None:
-        return text(lang, f"picture.{'drawing' if pictures.is_drawing(name) else name}")
+        return text(lang, f"picture.{'drawing' if model_images.is_drawing(name) else name}")
     return text(lang, "compare.sample", number=seed)
 
 
@@ -471,7 +473,7 @@ def right_side() -> Side:
         model=model,
         text=typed,
         target=view.right.target or (other.target if same_input else ""),
-        image=view.right.image or pictures.following(other.image),
+        image=view.right.image or model_images.following(other.image),
     )
 
 

@@ -17,7 +17,7 @@ import streamlit as st
 from attnviz.app.frame import measurement
 from attnviz.app.server import turns
 from attnviz.app.server.jobs import Job
-from attnviz.app.session import messages, pictures, store, uploads, widgets
+from attnviz.app.session import messages, model_images, store, uploads, widgets
 from attnviz.corpus.texts import reads_texts, require_reader
 from attnviz.errors import BadInput, Cancelled
 from attnviz.i18n import Language, text
@@ -71,8 +71,8 @@ def has_samples(loaded: "LoadedModel") -> bool:
 def _samples(loaded: "LoadedModel") -> "Texts | Pictures":
     """Texts that come with the app, or generated pictures under the names that open them."""
     if loaded.kind == "vision":
-        names = map(pictures.sample_name, range(pictures.FIRST_SAMPLE, N_PICTURES + 1))
-        return {name: pictures.made(name) for name in names}
+        names = map(model_images.sample_name, range(model_images.FIRST_SAMPLE, N_PICTURES + 1))
+        return {name: model_images.made(name) for name in names}
     from attnviz.corpus.samples import sample_texts
 
     return sample_texts(loaded)

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from attnviz import i18n
 from attnviz.app.server import sources
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.app.session.view import DEFAULT_MODEL, PATCH_STAGES, View, default_view
 from attnviz.attention import edits
 from attnviz.errors import BadInput
@@ -93,7 +93,7 @@ def _matching(pattern: re.Pattern[str], raw: object) -> Checked:
 
 
 def _picture(raw: object) -> Checked:
-    return (raw, True) if isinstance(raw, str) and pictures.exists(raw) else (None, False)
+    return (raw, True) if isinstance(raw, str) and model_images.exists(raw) else (None, False)
 
 
 def _normalised(parse: Callable[[str], Any], write: Callable[[Any], str], raw: object) -> Checked:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from PIL.Image import Image
 
 from attnviz.app.server.unexpected import logged
-from attnviz.app.session import current, pictures, store
+from attnviz.app.session import current, model_images, store
 from attnviz.errors import AttnVizError, BadInput, TooLarge
 from attnviz.tokens.labels import without_surrogates
 from attnviz.types import MIB
@@ -27,20 +27,20 @@ TEXT = "text_file"
 def keep_picture(image: Image) -> None:
     """Keep what the visitor uploaded, for this session only, and look at it."""
     store.put(PICTURE, image)
-    current.open_image(pictures.OWN)
+    current.open_image(model_images.OWN)
 
 
 def picture_name() -> str:
     """The name of the chosen picture, or of the model's first one."""
     view = current.view()
-    return view.input.image or pictures.default(view.model)
+    return view.input.image or model_images.default(view.model)
 
 
 def picture(name: str = "") -> Image | None:
     """A picture by its name, or the chosen one; None for an upload that this session lacks."""
     name = name or picture_name()
-    if name != pictures.OWN:
-        return pictures.made(name)
+    if name != model_images.OWN:
+        return model_images.made(name)
     own: Image | None = store.get(PICTURE)
     return own
 

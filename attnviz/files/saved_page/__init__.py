@@ -16,18 +16,18 @@ import numpy as np
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.checks.examples import languages
-from attnviz.errors import bad_argument
+from attnviz.errors import require_one_of
 from attnviz.files import replacing
+from attnviz.files.saved_page.arrays import Store
 from attnviz.files.saved_page.document import Page, document
 from attnviz.files.saved_page.first_view import PageOpening
-from attnviz.files.saved_page.parts import (
+from attnviz.files.saved_page.views import (
     PagePart,
     PageSource,
     chosen_heads,
     parts,
     require_heads,
 )
-from attnviz.files.saved_page.store import Store
 from attnviz.i18n import LANGUAGES, Language, catalogue, text
 from attnviz.pictures.group.app_capture import AppCapture, PageContext
 from attnviz.pictures.group.titles import model_title
@@ -92,13 +92,7 @@ def page_text(
     Raises what `write_page` raises, and `BadInput` for a view that the page does not have.
     """
     lang = choices.get("lang", "en")
-    if lang not in LANGUAGES:
-        raise bad_argument(
-            f"lang={lang!r} is not a language of attnviz; give one of {', '.join(LANGUAGES)}",
-            name="lang",
-            found=str(lang),
-            allowed=", ".join(LANGUAGES),
-        )
+    require_one_of("lang", lang, LANGUAGES)
     written = _document(captured, lang, choices, opening)
     return written.encode(errors="replace").decode()  # a lone surrogate has no UTF-8 form
 

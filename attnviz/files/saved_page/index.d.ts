@@ -1,4 +1,4 @@
-// The index of a page; mirror of attnviz/files/saved_page/__init__.py and store.py.
+// The index of a page; mirror of attnviz/files/saved_page/__init__.py and arrays.py.
 
 import type { Dtype } from "../../pictures/shared/buffer.js";
 

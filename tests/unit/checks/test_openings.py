@@ -4,7 +4,7 @@ import pytest
 
 import attnviz
 from attnviz import i18n
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.checks import examples
 from attnviz.checks.examples import OPENINGS, SIGHTS, sight
 from attnviz.experiment.outputs.answer import answer
@@ -20,7 +20,7 @@ def first_example(model: str) -> Group:
     if lm.kind == "module":
         capture = attnviz.capture(lm)
     elif lm.kind == "vision":
-        capture = attnviz.capture(lm, image=pictures.made(pictures.default(model)))
+        capture = attnviz.capture(lm, image=model_images.made(model_images.default(model)))
     else:
         target = answer(lm, text) if lm.kind == "encoder-decoder" else None
         capture = attnviz.capture(lm, text, target=target)

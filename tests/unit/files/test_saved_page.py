@@ -20,7 +20,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
-from attnviz.files.saved_page import rebuilt, store, write_page
+from attnviz.files.saved_page import arrays as page_arrays
+from attnviz.files.saved_page import rebuilt, write_page
 from attnviz.files.saved_page.first_view import PageOpening
 from attnviz.notebook.frame import FAINT
 from attnviz.pictures.group.groups import groups
@@ -240,16 +241,16 @@ def test_multiple_is_exact_or_none() -> None:
     scores[3] = -np.inf
     scaled = scores * np.float32(0.1)
     as_bytes = scores.view(np.uint8), scaled.view(np.uint8)
-    assert store.multiple(*as_bytes) == np.float32(0.1)
+    assert page_arrays.multiple(*as_bytes) == np.float32(0.1)
     scaled[7] = np.nextafter(scaled[7], np.float32(1))
-    assert store.multiple(*as_bytes) is None
-    assert store.multiple(np.zeros(8192, np.uint8), as_bytes[1]) is None
+    assert page_arrays.multiple(*as_bytes) is None
+    assert page_arrays.multiple(np.zeros(8192, np.uint8), as_bytes[1]) is None
 
 
 def test_a_lone_surrogate_in_a_view_becomes_a_question_mark_as_in_a_packed_one() -> None:
     view = SentView({}, {"label": "a\ud800b"}, {})
     header, _ = unpack(view.packed())
-    assert store.Store().add(view, {})["header"]["label"] == header["label"] == "a?b"
+    assert page_arrays.Store().add(view, {})["header"]["label"] == header["label"] == "a?b"
 
 
 def test_equal_arrays_are_kept_once(page: str) -> None:
@@ -304,7 +305,7 @@ def test_what_does_not_exist_is_refused(capture: Capture, choices: dict[str, Any
 def test_more_numbers_than_a_browser_holds_are_refused(
     capture: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "MAX_BYTES", 2**12)
+    monkeypatch.setattr(page_arrays, "MAX_BYTES", 2**12)
     with pytest.raises(TooLarge, match="fewer heads="):
         write_page(capture)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.app.page_parts.classroom import reach
-from attnviz.app.session import address, address_bar, current, pictures, store
+from attnviz.app.session import address, address_bar, current, model_images, store
 from attnviz.errors import AttnVizError, BadInput
 from attnviz.pictures.shared.pages import ROWS, Page
 from attnviz.teach.classroom.stage import LEARN, Stage
@@ -30,7 +30,7 @@ def query_of_view() -> str:
 def is_followed(page: str) -> bool:
     """True if the class can go along to this page: it has all that the presenter's view shows."""
     source = current.view().input
-    own = source.file or source.capture or source.image == pictures.OWN or source.sound == "own"
+    own = source.file or source.capture or source.image == model_images.OWN or source.sound == "own"
     return page in FOLLOWED_PAGES and not own
 
 

@@ -7,7 +7,7 @@ the app generated, its true class is known, and its bars are marked.
 import streamlit as st
 
 from attnviz.app.host.draw import draw
-from attnviz.app.session import pictures, uploads
+from attnviz.app.session import model_images, uploads
 from attnviz.app.session.messages import quoted
 from attnviz.experiment.outputs import classes as outputs
 from attnviz.i18n import Language, text
@@ -31,7 +31,9 @@ def show(shown: PageContext) -> None:
     predicted = outputs.classes(captured.model, captured.capture)
     largest = float(predicted.probabilities.max())
     percent = answers.share(lang, largest)
-    truth = pictures.truth(uploads.picture_name()) if pictures.is_sampled(captured.name) else ""
+    truth = (
+        model_images.truth(uploads.picture_name()) if model_images.is_sampled(captured.name) else ""
+    )
     note = text(
         lang,
         "classes.softmax" if predicted.exclusive else "classes.sigmoid",
@@ -56,7 +58,7 @@ def _bars(lang: Language, name: str, view: bars.BarsView) -> None:
 
 def _factor_titles(shown: PageContext) -> tuple[str, str]:
     lang = shown.lang
-    if pictures.is_sampled(shown.captured.name):
+    if model_images.is_sampled(shown.captured.name):
         return text(lang, "classes.colour"), text(lang, "classes.form")
     return text(lang, "classes.first_word"), text(lang, "classes.second_word")
 

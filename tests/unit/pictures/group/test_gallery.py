@@ -4,7 +4,7 @@ import numpy as np
 
 import attnviz
 from attnviz.app.server import captures
-from attnviz.app.session import pictures
+from attnviz.app.session import model_images
 from attnviz.capture.request import Request
 from attnviz.checks import examples
 from attnviz.checks.examples import OPENINGS
@@ -35,7 +35,7 @@ def test_lines_are_one_head_between_the_words() -> None:
 
 
 def test_picture_has_the_row_of_the_opening_and_the_answer() -> None:
-    image = pictures.made(pictures.default("shapes"))
+    image = model_images.made(model_images.default("shapes"))
     shown = captured("shapes", Request.of(image=image))
     opening = OPENINGS["shapes"]
     view = gallery.picture(shown, opening.head, opening.query)
