@@ -2,13 +2,16 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
 from attnviz.app.session import widgets
+from attnviz.pictures import gallery
 from tests.browser.conftest import OpenVisit
 from tests.support.browser import accessibility_problems
 from tests.support.visit import Visit, expect_data
+from tests.support.waiting import expect_true
 
 
 def card(visit: Visit, name: str) -> Locator:
@@ -45,3 +48,21 @@ def test_a_miniature_plays_under_the_pointer_unless_less_motion_is_asked_for(
     story.hover()
     expect_data(story, running=None)
     assert accessibility_problems(opened.page) == []
+
+
+# how many colours the upper right of the heatmap has, where a letter would look at later ones
+COLOURS = """(canvas) => {
+    const ratio = canvas.width / canvas.clientWidth;
+    const side = Math.min(168, canvas.clientWidth / 2) * ratio;
+    const part = [0.7 * side, 0.1 * side, 0.2 * side, 0.2 * side].map(Math.round);
+    const { data } = canvas.getContext("2d").getImageData(...part);
+    return new Set(new Uint32Array(data.buffer)).size;
+}"""
+
+
+def test_what_no_letter_may_look_at_is_hatched(visit: OpenVisit) -> None:
+    canvas = card(visit(""), "birth").locator("canvas[data-drawn]")
+    expect_true(lambda: canvas.evaluate(COLOURS) > 1)
+    size = len(gallery.gallery().birth.letters)
+    later = np.triu(np.ones((size, size), bool), 1)
+    assert (gallery.gallery().birth.weights[:, later] == 0).all()

@@ -221,3 +221,19 @@ def test_the_buttons_of_the_line_say_what_they_do_where_there_is_room(
         button = page.get_by_role("button", name=name, exact=True)
         expect(button).to_have_attribute("title", name)
         expect(button.get_by_text(word, exact=True)).to_be_visible(visible=shown)
+
+
+# how far the last word of a line lies beyond its edge
+BEYOND = """(chips) => {
+    const words = [...chips.querySelectorAll(".av-chip:not(.av-special)")];
+    return words.at(-1).getBoundingClientRect().right - chips.getBoundingClientRect().right;
+}"""
+
+
+def test_of_two_texts_the_second_gives_way_first(visit: OpenVisit) -> None:
+    """What is padded behind it cut the first one."""
+    page = visit("masks", screen=(1440, 900), lang="en", model="minilm").page
+    first, second = page.locator(".strip-chips").all()[:2]
+    expect(second.get_by_text("[PAD]").first).to_be_attached()
+    expect_true(lambda: first.evaluate(BEYOND) <= 0)
+    expect_true(lambda: second.evaluate(BEYOND) <= 0)

@@ -3,7 +3,7 @@
 
 import { colourAt, inkOn, levelFor, levelTable } from "../shared/colors.js";
 import { plainContext } from "../shared/dom.js";
-import { paintLevels } from "../shared/matrix.js";
+import { hatchBlocked, paintLevels } from "../shared/matrix.js";
 import { between, clamp, eased } from "../shared/scenes.js";
 import { withAlpha } from "../shared/theme.js";
 
@@ -14,6 +14,7 @@ import { withAlpha } from "../shared/theme.js";
 /** @typedef {(ctx: CanvasRenderingContext2D, show: Show, part: number) => void} Paint */
 
 const FONT = 13;
+const KEY_FONT = 12;
 const GAP = 8;
 const FAINT = 0.06; // weights that are not drawn as lines
 const CHIP = { height: 21, pad: 4, gap: 3, line: 26 };
@@ -94,7 +95,7 @@ function picture(ctx, { header, arrays, theme, width, height }, part) {
 }
 
 /** Token by token the text grows; behind each earlier token the weight that it got. @type {Paint} */
-function story(ctx, { header, arrays, theme, lut, width }, part) {
+function story(ctx, { header, arrays, theme, lut, width, height }, part) {
   const { tokens, n_given: nGiven } = header.story;
   const nWritten = tokens.length - nGiven;
   const shown = nGiven + Math.min(nWritten, Math.floor(part * (nWritten + 1)));
@@ -120,6 +121,45 @@ function story(ctx, { header, arrays, theme, lut, width }, part) {
     ctx.fillText(token, x + CHIP.pad, y + CHIP.height / 2 + 0.5);
     x += wide + CHIP.gap;
   });
+  if (y + 2 * CHIP.line <= height) storyKey(ctx, { header, theme, lut, height });
+}
+
+/** What the looks of words are, below them: written by the model, the one that looks, what it looks at. */
+function storyKey(
+  /** @type {CanvasRenderingContext2D} */ ctx,
+  /** @type {Pick<Show, "header" | "theme" | "lut" | "height">} */ {
+    header: { strings },
+    theme,
+    lut,
+    height,
+  },
+) {
+  const y = height - CHIP.height / 2;
+  const read = levelFor(0.4, "sqrt");
+  let x = 0;
+  const say = (/** @type {string} */ text, /** @type {string} */ ink, /** @type {string} */ style) => {
+    ctx.font = `${style} ${KEY_FONT}px ${theme.font}`;
+    ctx.fillStyle = ink;
+    ctx.fillText(text, x + CHIP.pad, y + 0.5);
+    x += ctx.measureText(text).width + 2 * CHIP.pad + GAP;
+  };
+  const box = (/** @type {string} */ text) => {
+    ctx.font = `400 ${KEY_FONT}px ${theme.font}`;
+    return /** @type {const} */ ([
+      x + 1,
+      y - CHIP.height / 2 + 1,
+      ctx.measureText(text).width + 2 * CHIP.pad - 2,
+      CHIP.height - 2,
+    ]);
+  };
+  say(strings.key_written, theme.muted, "italic 600");
+  ctx.strokeStyle = theme.roles.query;
+  ctx.lineWidth = 2;
+  ctx.strokeRect(...box(strings.key_asks));
+  say(strings.key_asks, theme.muted, "400");
+  ctx.fillStyle = colourAt(lut, read);
+  ctx.fillRect(...box(strings.key_read));
+  say(strings.key_read, inkOn(lut, read), "400");
 }
 
 /** The heatmap of the head and the curve of its score, step by step of the training. @type {Paint} */
@@ -141,6 +181,8 @@ function birth(ctx, { header, arrays, theme, lut, width, height }, part) {
   );
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(canvasOf(image), 0, 0, side, side);
+  const blocked = values.map((_, cell) => Number(cell % size > Math.floor(cell / size))); // what comes later
+  hatchBlocked(ctx, { x: 0, y: 0, w: side, h: side, rows: size, cols: size, blocked, theme }, 5);
   const [left, right, top, bottom] = [side + 2 * GAP, width - 3, 4, height - 4];
   const x = (/** @type {number} */ step) => between(left, right, step / steps[steps.length - 1]);
   const y = (/** @type {number} */ score) => between(bottom, top, score);

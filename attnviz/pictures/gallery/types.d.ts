@@ -73,6 +73,9 @@ export interface Strings extends SharedStrings {
   readonly title_story: string;
   readonly about_story: string;
   readonly says_story: string;
+  readonly key_written: string;
+  readonly key_asks: string;
+  readonly key_read: string;
   readonly title_birth: string;
   readonly about_birth: string;
   readonly says_birth: string;

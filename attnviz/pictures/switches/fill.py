@@ -24,6 +24,7 @@ from attnviz.pictures.switches import (
     EffectsUnit,
     HeadFacts,
     MadeChange,
+    Matrices,
     Switch,
     SwitchGroup,
     tiny,
@@ -84,17 +85,27 @@ def _tiny_weights(group: Group) -> Float32[np.ndarray, "layer head row column"]:
 
 def _tiny_masks(group: Group) -> Bool[np.ndarray, "_ row column"] | None:
     """The points of the small pictures with a cell that is not hidden, once if layers are alike."""
-    if group.uneven or not size_of(group).all_at_once:
+    if not size_of(group).all_at_once:
         return None
+    if group.uneven:
+        return _uneven_masks(group)
     masks = groups.stacked_masks(group)
     if masks is None:
         return None
     return tiny(masks[:1] if (masks == masks[:1]).all() else masks)
 
 
-def _stretched(
-    weights: Float32[np.ndarray, "head row column"], rows: int, columns: int
-) -> Float32[np.ndarray, "head _ _"]:
+def _uneven_masks(group: Group) -> Bool[np.ndarray, "layer row column"] | None:
+    """The points of layers of different sizes, each at the size of the largest layer's pictures."""
+    masks = [groups.mask(group, layer) for layer in range(group.n_layers)]
+    if all(mask.all() for mask in masks):
+        return None
+    points = [tiny(mask[None]) for mask in masks]
+    rows, columns = (max(layer.shape[axis] for layer in points) for axis in (1, 2))
+    return np.concatenate([_stretched(layer, rows, columns) for layer in points])
+
+
+def _stretched(weights: Matrices, rows: int, columns: int) -> Matrices:
     """A layer's small pictures at the size of the largest layer's, each cell repeated."""
     down = np.arange(rows) * weights.shape[1] // rows
     across = np.arange(columns) * weights.shape[2] // columns

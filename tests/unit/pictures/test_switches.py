@@ -131,6 +131,22 @@ def test_a_point_of_switch_groups_is_hidden_where_all_of_its_cells_are(n_words: 
     assert group.visible.shape[1] == -(-n // side)
 
 
+def test_layers_of_other_sizes_hide_their_own_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer of 2 tokens beside larger ones: its points are drawn at the size of these."""
+    lm = attnviz.load("stories")
+    captured = AppCapture.alone(attnviz.capture(lm, "cat"), lm)
+    group = captured.groups[0]
+    sizes = [n := group.calls[0].n_query, 2, n, n]
+    monkeypatch.setattr(fill.groups, "mask", lambda _, layer: np.tri(sizes[layer], dtype=bool))
+    monkeypatch.setitem(vars(group), "uneven", True)
+    visible = fill.switch_groups(PageContext("en", captured, group), [""], None)[0].visible
+    assert n == 3 and visible is not None and visible.shape == (4, n, n)
+    assert (visible[0] == np.tri(n, dtype=bool)).all()
+    assert visible[1].tolist() == [[True, True, False], [True, True, False], [True, True, True]]
+    monkeypatch.setattr(fill.groups, "mask", lambda _, layer: np.ones((n, n), bool))
+    assert fill.switch_groups(PageContext("en", captured, group), [""], None)[0].visible is None
+
+
 def test_switch_groups_of_an_encoder_hide_nothing() -> None:
     lm = attnviz.load("minilm")
     capture = attnviz.capture(lm, "The cat sat.")
