@@ -21,6 +21,7 @@ from attnviz.attention.call import AttentionCall
 from attnviz.attention.capture import Capture
 from attnviz.corpus.biplot import Biplot, biplot, dot_product, is_rotated, moments
 from attnviz.errors import TooLarge, bad_argument, require_package
+from attnviz.experiment.correlations import mid_ranks
 from attnviz.metrics.patterns import counted_queries
 from attnviz.types import HeadId, ModelKey
 
@@ -233,13 +234,7 @@ def _agreement(
 
 def rank_correlation(one: Float[np.ndarray, " n"], other: Float[np.ndarray, " n"]) -> float:
     """Spearman's correlation, equal values sharing their mean rank; NaN where one has no order."""
-    first, second = (_ranks(values) for values in (one, other))
+    first, second = (mid_ranks(values) for values in (one, other))
     first, second = first - first.mean(), second - second.mean()
     length = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(first @ second) / length if length > 0 else float("nan")
-
-
-def _ranks(values: Float[np.ndarray, " n"]) -> Float64[np.ndarray, " n"]:
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    mean_rank = np.cumsum(count) - (count - 1) / 2
-    return np.asarray(mean_rank[place], dtype=np.float64)

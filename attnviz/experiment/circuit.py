@@ -25,9 +25,9 @@ from attnviz.attention.tolerance import rounding
 from attnviz.errors import BadInput, bad_argument, require_callback, require_wanted, whole
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.correlations import agreement
 from attnviz.experiment.edgewise import Edgewise, Receiver, edgewise
 from attnviz.experiment.patching import differing_places, require_apart
-from attnviz.experiment.ranks import agreement
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import batches
 from attnviz.experiment.traced_run import traced_run

@@ -25,8 +25,8 @@ from attnviz.changes.site import place_among, site
 from attnviz.errors import bad_argument, bad_kind, require_callback, require_one_of, require_wanted
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun
+from attnviz.experiment.correlations import agreement
 from attnviz.experiment.first_order import slopes
-from attnviz.experiment.ranks import agreement
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import PASS_ROWS, Batches, RowChange, clean_pass, row_changes
 from attnviz.models.loaded_model import LoadedModel

@@ -21,9 +21,9 @@ from torch import Tensor
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure
 from attnviz.experiment.clean_run import CleanRun, as_mapping
+from attnviz.experiment.correlations import spearman
 from attnviz.experiment.first_order import slopes
 from attnviz.experiment.frozen_pass import FrozenPass, frozen_pass
-from attnviz.experiment.ranks import ranked
 from attnviz.experiment.readouts import readout
 from attnviz.experiment.rows import batches
 from attnviz.experiment.token_shares import norm_and_alti, rollout
@@ -56,7 +56,7 @@ class TokenScores:
         """Spearman's rank correlation of each method's |score| with |hidden| on this text."""
         reference = np.abs(self.scores["hidden"])
         others = (method for method in self.scores if method != "hidden")
-        return {method: ranked(np.abs(self.scores[method]), reference) for method in others}
+        return {method: spearman(np.abs(self.scores[method]), reference) for method in others}
 
     def strongest(self, method: Method) -> int:
         """The position of the token with the largest |score|."""

@@ -7,7 +7,7 @@ import torch
 import attnviz
 from attnviz.errors import BadInput
 from attnviz.experiment.answer_measures import AnswerMeasure, Class, Target
-from attnviz.experiment.ranks import ranked
+from attnviz.experiment.correlations import spearman
 from attnviz.experiment.traced_run import traced_run
 from attnviz.models.loaded_model import LoadedModel
 from tests.support.questions import CASES, CAT, MARY, REVIEW, STORE
@@ -99,8 +99,8 @@ def test_ranked_is_spearmans_correlation_with_ties() -> None:
     # ranks 2, 3.5, 3.5, 5, 1 and 1, 2, 3, 5, 4
     other = np.array([0.1, 0.2, 0.3, 9.0, 0.4])
     left, right = np.array([2, 3.5, 3.5, 5, 1]), np.array([1, 2, 3, 5, 4])
-    assert ranked(one, other) == pytest.approx(float(np.corrcoef(left, right)[0, 1]))
-    assert np.isnan(ranked(one, np.ones(5)))
+    assert spearman(one, other) == pytest.approx(float(np.corrcoef(left, right)[0, 1]))
+    assert np.isnan(spearman(one, np.ones(5)))
 
 
 def test_several_stacks_are_refused_where_one_text_is_followed() -> None:

@@ -91,7 +91,7 @@ def _weights(inputs: CardInputs) -> Card:
         shares = weights_panel(name, values, before="→", rows=row, columns=WORDS, sums="rows")
         return Board((Panel(scaled, scores / root, rows=row, columns=WORDS), shares))
 
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "d": Q_IT.shape[1],
         "raised": WORDS[raised],
         "watched": WORDS[watched],
@@ -253,7 +253,7 @@ def _real(inputs: CardInputs) -> Card:
     all_heads = captured.all_weights()[:, :, query, key]
     tired, wide = (_from_it(inputs, sentence) for sentence in (START, WIDE))
     labels = captured.tokens.labels
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": f"L{LAYER}.H{HEAD}",
         "layer": LAYER,
         "number": HEAD,

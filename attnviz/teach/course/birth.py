@@ -49,6 +49,7 @@ from attnviz.teach.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     LiveTraining,
+    Numbers,
     Pick,
     Series,
 )
@@ -84,7 +85,7 @@ def _needs(inputs: CardInputs) -> Card:
     """The question what a key must contain, so that the right letter is found."""
     tokens = _letters(inputs.seed)
     letters = labels(tokens)
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "text": " ".join(letters[: len(letters) // 2 + TARGET + 1]),
         "asked": letters[TARGET],
         "after": letters[TARGET + 1],
@@ -115,7 +116,7 @@ def _by_hand(inputs: CardInputs) -> Card:
         "self": frozenset({(row, row)}),
         "transposed": frozenset({(column, row)}),
     }
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "asked": letters[TARGET],
         "after": letters[TARGET + 1],
         "row": row,
@@ -374,7 +375,7 @@ def _found(inputs: CardInputs) -> Card:
     previous, induction = model_card.description.heads[:2]
     layer, head = induction.head.removeprefix("L").split(".H")
     assert previous.chance is not None and induction.chance is not None
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "previous": previous.head,
         "previous_score": previous.score,
         "previous_chance": previous.chance,

@@ -19,7 +19,7 @@ from attnviz.attention.steps import derive
 from attnviz.changes.kinds import Change
 from attnviz.changes.make import ablate, cut
 from attnviz.changes.text import write
-from attnviz.experiment.ranks import ranked
+from attnviz.experiment.correlations import spearman
 from attnviz.metrics.measures import induction_keys
 from attnviz.pictures.board import Board, Panel
 from attnviz.pictures.motion import Motion
@@ -34,6 +34,7 @@ from attnviz.teach.lessons.cards.card import (
     Control,
     Link,
     NumberQuestion,
+    Numbers,
     RealHead,
     Series,
     Typed,
@@ -93,10 +94,10 @@ class WordEffects:
     def agreement(self) -> tuple[float, float]:
         """(rank correlation of weights and sizes of change, fraction of shuffles that reach it)."""
         sizes = np.abs(self.changes)
-        correlation = ranked(self.weights, sizes)
+        correlation = spearman(self.weights, sizes)
         draws = np.random.default_rng(SEED)
         shuffled = np.array(
-            [ranked(draws.permutation(self.weights), sizes) for _ in range(N_SHUFFLES)]
+            [spearman(draws.permutation(self.weights), sizes) for _ in range(N_SHUFFLES)]
         )
         return correlation, float((shuffled >= correlation - 1e-9).mean())
 
@@ -145,7 +146,7 @@ def _one_sentence(inputs: CardInputs) -> Card:
         "sentence", "score", (Series("head", x, scores), Series("chance", x, by_chance)), bars=True
     )
     gaps = scores - by_chance
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": str(SEEMING_INDUCTION),
         "score": float(scores[0]),
         "chance": float(by_chance[0]),
@@ -182,7 +183,7 @@ def _effect(inputs: CardInputs) -> Card:
         )
     )
     wrong = {"heaviest": frozenset({(0, heaviest)}), "longest": frozenset({(0, longest)})}
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": f"L{layer}.H{head}",
         "token": labels[row],
         "heaviest": labels[heaviest],
@@ -215,7 +216,7 @@ def _without(
 def _explains(inputs: CardInputs) -> Card:
     """The question asks for the word whose removal changes the answer most."""
     effects = word_effects(inputs, tuple(REVIEWS[inputs.seed % len(REVIEWS)].split()))
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "margin": effects.margin,
         "heavy": effects.words[effects.heaviest],
         "heavy_weight": float(effects.weights[effects.heaviest]),

@@ -29,6 +29,7 @@ from attnviz.teach.lessons.cards.card import (
     Control,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     Program,
 )
@@ -62,7 +63,7 @@ def _infinity(inputs: CardInputs) -> Card:
         )
     )
     open_row, empty_row = as_numbers(changed)
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "leak": float(open_row[~np.array(OPEN[0])].sum()),
         "empty": "  ".join("NaN" if math.isnan(one) else f"{one:.3f}" for one in empty_row),
         "largest": float(torch.finfo(torch.float16).max),
@@ -117,7 +118,7 @@ def _overflow(inputs: CardInputs) -> Card:
     )
     key = int(scores.argmax())
     answer = float(weights[0, key])
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "key": key,
         "gap": float(abs(scores[0, 0] - scores[0, 1])),
         "weight": answer,

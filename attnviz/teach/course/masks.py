@@ -29,6 +29,7 @@ from attnviz.teach.lessons.cards.card import (
     CellQuestion,
     ChoiceQuestion,
     Link,
+    Numbers,
     Typed,
 )
 
@@ -70,7 +71,7 @@ def _added(inputs: CardInputs) -> Card:
             "asked": frozenset((query, ROW) for query in later),
         },
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "token": DECODER_TOKENS[ROW],
         "next": DECODER_TOKENS[ROW + 1],
         "blocked": int(blocked.sum()),
@@ -111,7 +112,7 @@ def _rows(inputs: CardInputs) -> Card:
     fewer = may_attend.clone()
     fewer[ROW, key] = False
     after = softmax(scores + additive_mask(fewer))
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "token": DECODER_TOKENS[ROW],
         "key": DECODER_TOKENS[key],
         "freed": float(before[ROW, key]),
@@ -147,7 +148,7 @@ def _padding(inputs: CardInputs) -> Card:
         question = CellQuestion("lifted", keys, {"asking": queries - keys})
     alone = inputs.capture(MODEL, (FIRST, second)[row])
     assert captured.hidden is not None and alone.hidden is not None, "an encoder has hidden states"
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": f"L{LAYER}.H{HEAD}",
         "tokens": len(tokens),
         "padding": len(tokens) - n_real,
@@ -197,7 +198,7 @@ def _both(inputs: CardInputs) -> Card:
         name: Board((panel(mask.double().numpy(), blocked=~mask.numpy()),))
         for name, mask in _patterns().items()
     }
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "n": N,
         "padding": int((~REAL).sum()),
         "open": int(_patterns()["both"].sum()),
@@ -227,7 +228,7 @@ def _right(inputs: CardInputs) -> Card:
     names = (*story.names(ids), *("[PAD]",) * N_PADS)
     weights = story.head_pass(np.concatenate([ids, pads]), *STORY_HEAD).weights
     blocked = np.triu(np.ones_like(weights, dtype=np.bool_), 1)
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "text": text,
         "padding": N_PADS,
         "head": "L{}.H{}".format(*STORY_HEAD),
@@ -265,7 +266,7 @@ def _empty(inputs: CardInputs) -> Card:
     question = CellQuestion(
         "may", rows, {"first_real": frozenset((first_real, key) for key in range(N))}
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "dead": int(is_empty.sum()),
         "each": float(finite[0, 0]),
         "future": float(finite[0, 1:].sum()),

@@ -32,6 +32,7 @@ from attnviz.teach.lessons.cards.card import (
     ChoiceQuestion,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     RealHead,
     Series,
@@ -207,7 +208,7 @@ def column(inputs: CardInputs) -> Card:
         "transposed": frozenset({(right[1], right[0])}),
     }
     board = Board((Panel("grid", _from_cls(captured, layer, head), signed=False),))
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "column": column,
         "before": column - 1,
         "side": side,
@@ -263,7 +264,7 @@ def _transpose(inputs: CardInputs) -> Card:
         ),
         Board(tuple(changed)),
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "n": len(q),
         "d_head": q.shape[1],
         "left": _shape(left),
@@ -330,7 +331,7 @@ def _strongest_patches(inputs: CardInputs) -> Card:
             Panel("weights", weights, signed=False, marked=tuple(right), hidden=True),
         )
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "label": scene(number).label,
         "head": f"L{layer}.H{head}",
         "most": float(weights.max()),
@@ -354,7 +355,7 @@ def _baseline(inputs: CardInputs) -> Card:
     area, n_patches = float(pictured.cover().mean()), pictured.cover().size
     mass = float(mass_on(pictured, capture_picture(inputs, number).weights(layer, head)))
     wrong = {"one_patch": 100 / n_patches, "half": 50.0, "all": 100.0}
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "label": pictured.label,
         "area": 100 * area,
         "mass": 100 * mass,

@@ -168,7 +168,7 @@ def _keys(inputs: CardInputs) -> Card:
     n_key = cross.n_key
     board = Board((_weights(translation),))
     have_read = (_names("source", translation.source), _names("read", translation.read[:n_read]))
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "english": LONGER,
         "gloss": Gloss(LONGER),
         "read": NotEnglish(" ".join(translation.read[:n_read])),
@@ -213,7 +213,7 @@ def _once(inputs: CardInputs) -> Card:
             unmasked_weights = call.inputs.stages(head, 0, open_mask)["weights"].numpy()
             masked.append(np.abs(call.weights(head).numpy()[:n, :n] - own).max())
             unmasked.append(np.abs(unmasked_weights[:n, :n] - own).max())
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "french": NotEnglish(pair.french),
         "difference": float(max(masked)),
         "without": float(max(unmasked)),
@@ -271,7 +271,7 @@ def _whose_mask(inputs: CardInputs) -> Card:
             ),
         )
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "shorter": shorter.english,
         "longer": longer.english,
         "padding": int(source.padding.sum()),
@@ -299,7 +299,7 @@ def _align(inputs: CardInputs) -> Card:
         "neighbour": frozenset({(row, before)}),
         "row": frozenset(others),
     }
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "english": pair.english,
         "gloss": Gloss(pair.english),
         "french": NotEnglish(pair.french),

@@ -38,6 +38,7 @@ from attnviz.teach.lessons.cards.card import (
     Control,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     Series,
     Slider,
@@ -82,7 +83,7 @@ def _shuffle(inputs: CardInputs) -> Card:
     }
     board = Board((Panel("before", before, rows=names, columns=names, signed=False),))
     first, second = SWAPS[inputs.seed % len(SWAPS)]
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "one": names[first],
         "other": names[second],
         "order": " ".join(new),
@@ -189,7 +190,7 @@ def _broken(inputs: CardInputs) -> Card:
         Panel("control", control, decimals=3, scale="output"),
         Panel("changed", changed, decimals=3, scale="output"),
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "control": float(np.abs(control).max()),
         "changed": float(np.abs(changed).max()),
         "causal": float(np.abs(_error(inputs, "causal")).max()),
@@ -380,7 +381,7 @@ def _turn(inputs: CardInputs) -> Card:
         )
     )
     later = float((_arrow(m + LATER) @ _arrow(n + LATER).T)[0, 0])
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "m": m,
         "n": n,
         "degrees": DEGREES,
@@ -418,7 +419,7 @@ def _distance(inputs: CardInputs) -> Card:
         (Series("turned", shifts, rotated), Series("added", shifts, added)),
         marked_x=float(shift),
     )
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "shift": shift,
         "most": MAX_SHIFT,
         "gap": GAP,

@@ -27,6 +27,7 @@ from attnviz.teach.lessons.cards.card import (
     Control,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     Typed,
 )
@@ -72,7 +73,7 @@ def _chance_card(inputs: CardInputs) -> Card:
     question = NumberQuestion(answer, 0.006, {"all": 1 / n, "before": 1 / row, "half": 0.5})
     mask = weights_panel(cap, may_attend(cap).astype(np.float32), "mask", decimals=0)
     board = Board((weights_panel(cap, uniform(cap), "uniform", sums="rows"),))
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "n": n,
         "row": row,
         "token": cap.tokens.labels[row],
@@ -141,7 +142,7 @@ def _previous(inputs: CardInputs) -> Card:
         "next": frozenset({(row, row + 1), (row + 1, row)}),
     }
     llama = inputs.capture("stories-llama", STORY)
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": str(head),
         "token": cap.tokens.labels[row],
         "before": cap.tokens.labels[row - 1],
@@ -204,7 +205,7 @@ def _rest(inputs: CardInputs) -> Card:
     head = GALLERY["first"]
     separators = measured(cap.all_weights(), cap.tokens)["separator"]
     best = np.unravel_index(int(separators.argmax()), separators.shape)
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": str(head),
         "score": score(cap, head, "first"),
         "chance": chance(cap, "first"),
@@ -225,7 +226,7 @@ def _same(inputs: CardInputs) -> Card:
     first, second = (n for n, label in enumerate(cap.tokens.labels) if label == "dog")
     weights = cap.weights(SAME.layer, SAME.head)
     query = control.tokens.labels.index("dog")
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": str(SAME),
         "weight": float(weights[second, first]),
         "chance": 1 / len(cap.tokens),
@@ -256,7 +257,7 @@ def _induction(inputs: CardInputs) -> Card:
         "self": frozenset({(second, second)}),
         "transposed": frozenset({(first + 1, second)}),
     }
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": str(head),
         "token": words[1],
         "after": words[2],
@@ -306,7 +307,7 @@ def _copied(inputs: CardInputs) -> Card:
     own = _mean_weight(twice, cells)
     control = np.mean([_mean_weight(controls, cells, batch) for batch in range(N_CONTROLS)], axis=0)
     even = (uniform(twice) * cells).sum(axis=1)[cells.any(axis=1)].mean()
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": str(head),
         "score": float(own[head.layer, head.head]),
         "control": float(control[head.layer, head.head]),

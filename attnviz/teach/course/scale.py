@@ -29,6 +29,7 @@ from attnviz.teach.lessons.cards.card import (
     Control,
     Link,
     NumberQuestion,
+    Numbers,
     Pick,
     Series,
     Slider,
@@ -353,7 +354,7 @@ def _real(inputs: CardInputs) -> Card:
     assert captured.hidden is not None, "the sentence encoder gives its hidden states"
     width = int(captured.hidden.shape[-1])
     entry = width * INITIAL_STD**2  # the variance of an entry of q or k for inputs of variance 1
-    numbers: dict[str, float | int | str] = {
+    numbers: Numbers = {
         "head": f"L{LAYER}.H{HEAD}",
         "layer": LAYER,
         "d_k": d_k,

@@ -252,7 +252,7 @@ def _split(run: "Experiment", on: "AnswerMeasure", job: Job) -> "tuple[Direct, E
     """The parts, the effect of every head on the same number, and how far both agree."""
     import numpy as np
 
-    from attnviz.experiment.ranks import ranked
+    from attnviz.experiment.correlations import spearman
 
     asked = run.with_measure(on)
     direct = asked.direct()
@@ -263,7 +263,7 @@ def _split(run: "Experiment", on: "AnswerMeasure", job: Job) -> "tuple[Direct, E
         if component.site is not None and component.site in effects.heads
     ]
     own, lost = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
-    return direct, effects, ranked(own, lost)
+    return direct, effects, spearman(own, lost)
 
 
 def _where(shown: PageContext, answered: Answering, key: str) -> None:

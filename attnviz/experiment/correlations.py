@@ -5,12 +5,12 @@ share the mean of their ranks.
 """
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 
 
-def ranked(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " value"]) -> float:
+def spearman(left: Float64[np.ndarray, " value"], right: Float64[np.ndarray, " value"]) -> float:
     """Spearman's rank correlation, equal numbers sharing a rank; NaN where one has no spread."""
-    left_ranks, right_ranks = _ranks(left), _ranks(right)
+    left_ranks, right_ranks = mid_ranks(left), mid_ranks(right)
     if np.ptp(left_ranks) == 0 or np.ptp(right_ranks) == 0:
         return float("nan")
     return float(np.corrcoef(left_ranks, right_ranks)[0, 1])
@@ -25,10 +25,10 @@ def agreement(
     """
     if len(exact) < 2 or not (guess.std() and exact.std()):
         return float("nan"), float("nan")
-    return float(np.corrcoef(guess, exact)[0, 1]), ranked(np.abs(guess), np.abs(exact))
+    return float(np.corrcoef(guess, exact)[0, 1]), spearman(np.abs(guess), np.abs(exact))
 
 
-def _ranks(values: Float64[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:
+def mid_ranks(values: Float[np.ndarray, " value"]) -> Float64[np.ndarray, " value"]:
     """The rank of each value, the mean of their places for equal ones."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
