@@ -83,4 +83,4 @@ def test_an_edit_that_hardly_moves_a_sentence_is_not_said_to_move_nothing(visit:
     app = visit("steps", model="minilm", layer="3", head="1", edits="masked.5.*=-inf")
     assert not app.error
     assert [one for one in said(app) if "is >0.9999" in one]
-    assert [one for one in said(app) if "The answer moves by <0.0001" in one]
+    assert [one for one in said(app) if "Moved by <0.0001" in one]

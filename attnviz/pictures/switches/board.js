@@ -29,6 +29,10 @@ import { paintLevels } from "../shared/matrix.js";
 const SCALE = "sqrt";
 const LABEL_PX = 29; // a layer's name
 const MIN_PX = 42; // a head whose number can be read, and the gap beside it
+const [SMALL_PX, USUAL_PX, LARGE_PX] = [56, 72, 120]; // the side of a head where there is room for it
+const [ABOVE_PX, UNDER_PX, SAYS_PX] = [190, 120, 284]; // the page above the board, what is said below or beside it
+const REST_PX = 44; // of a head, below and above its picture
+const WIDE_PX = 720;
 
 /** @param {Header} header @param {Arrays} arrays @param {BoardEvents} events @returns {Board} */
 export function makeBoard(header, arrays, events) {
@@ -73,6 +77,7 @@ export function makeBoard(header, arrays, events) {
     },
     at: (name) => cells.get(name) ?? null,
     lay(width) {
+      node.style.setProperty("--av-switch-px", `${sideOf(header.groups, width)}px`);
       groups.forEach((group, place) => {
         const widest = Math.max(...header.groups[place].heads);
         const lines = Math.ceil((widest * MIN_PX) / Math.max(MIN_PX, width - LABEL_PX));
@@ -81,6 +86,16 @@ export function makeBoard(header, arrays, events) {
     },
     destroy: () => node.remove(),
   };
+}
+
+/** The side of a head: as large as leaves all layers in sight, with what is said of a head beside or below them. */
+function sideOf(/** @type {readonly SwitchGroup[]} */ groups, /** @type {number} */ width) {
+  if (width < WIDE_PX) return USUAL_PX;
+  const layers = groups.reduce((sum, { heads }) => sum + heads.length, 0);
+  const widest = Math.max(...groups.flatMap(({ heads }) => heads));
+  const tall = (/** @type {number} */ room) => (innerHeight - ABOVE_PX - room) / layers - REST_PX;
+  const beside = Math.min(tall(0), (width - LABEL_PX - SAYS_PX) / widest - 4);
+  return Math.round(Math.min(LARGE_PX, Math.max(SMALL_PX, tall(UNDER_PX), beside)));
 }
 
 /**

@@ -185,8 +185,6 @@ function takeData(state, parts, data, arrows) {
     },
   });
   parts.boards.replaceChildren(state.board.node);
-  const layers = header.groups.reduce((most, { heads }) => Math.max(most, heads.length), 1);
-  parts.box.style.setProperty("--av-layers", String(layers));
   state.board.lay(parts.left.clientWidth);
   state.board.paint(state.host.theme());
   if (focused) state.board.focus(focused);

@@ -50,7 +50,7 @@ def test_only_one_distribution_moves_by_a_share_of_the_probability(
     )
     answer = AnswerReader(kind, lambda output: output.logits, torch.tensor(before))
     sentence = control_sentence("en", answer, result, "switchboard", n=1)
-    assert sentence.startswith(f"The answer moves by {moved}. Control")
+    assert sentence.startswith(f"Moved by {moved}. Control")
 
 
 def test_two_draws_have_no_median_and_no_most() -> None:
