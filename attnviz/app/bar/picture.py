@@ -29,7 +29,10 @@ def choice(lang: Language) -> None:
         _samples(lang, seed)
     _preview(lang)
     with st.expander(text(lang, "menu.draw"), key=widgets.key("draw")):
-        _pad(lang)
+        draw(drawing_pad.CANVAS, pad(), "pad", lang, {"picture": _take_drawing}, remounts=False)
+        problem = uploads.problem("pad")
+        if problem is not None:
+            messages.show(lang, problem)
     _upload(lang)
 
 
@@ -98,13 +101,6 @@ def _take_upload() -> None:
         return
     with uploads.taking("upload"):
         uploads.keep_picture(model_images.uploaded(file.getvalue()))
-
-
-def _pad(lang: Language) -> None:
-    draw(drawing_pad.CANVAS, pad(), "pad", lang, {"picture": _take_drawing}, remounts=False)
-    problem = uploads.problem("pad")
-    if problem is not None:
-        messages.show(lang, problem)
 
 
 def _take_drawing(sent: object) -> None:

@@ -81,7 +81,10 @@ def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
     Returns what was shown; None where a side is missing, and in a frame.
     """
     if address_bar.is_embedded():
-        _alone(left)
+        beside = captured_side(left.lang, right_side())
+        if beside is not None:
+            _compared(left, right_attention(left, beside))
+            frame.ends(left)
         return None
     side = right_side()
     right = _right(left, side)
@@ -101,13 +104,6 @@ def show(left: PageContext) -> tuple[PageContext, PageContext] | None:
 def verification(both: tuple[PageContext, PageContext]) -> None:
     """Say how far our numbers are from the model's own, on the worse side."""
     frame.verification(max(both, key=lambda shown: shown.captured.accuracy.doubt))
-
-
-def _alone(left: PageContext) -> None:
-    right = captured_side(left.lang, right_side())
-    if right is not None:
-        _compared(left, right_attention(left, right))
-        frame.ends(left)
 
 
 @fragment()
