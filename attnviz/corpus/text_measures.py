@@ -7,6 +7,7 @@ special tokens or padding, as in `metrics.patterns.counted_queries`. The weights
 times as can be: a survey spends most of its time beside the model's here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,13 +44,14 @@ class TextBatch:
     def of(cls, cap: Capture) -> "TextBatch":
         """The batch of a capture of texts."""
         texts = [cap.tokens_of(row) for row in range(cap.n_batch)]
+        draws = map(shuffled_words, texts)  # of each text, whatever stands beside it
         return cls(
             ids=torch.from_numpy(np.stack([tokens.ids for tokens in texts])),
             real=torch.from_numpy(np.stack([~tokens.padding for tokens in texts])),
             asks=torch.from_numpy(np.stack([counted_queries(tokens) for tokens in texts])),
             patterns=torch.from_numpy(_cells(texts, SHARES)),
             shuffled=torch.from_numpy(
-                np.stack([_cells(drawn, CONTENT) for drawn in _draws(texts)])
+                np.stack([_cells(drawn, CONTENT) for drawn in zip(*draws, strict=True)])
             ),
         )
 
@@ -77,20 +79,11 @@ class TextBatch:
 
 
 def _cells(
-    texts: list[Tokens], patterns: tuple[Share, ...]
+    texts: Sequence[Tokens], patterns: tuple[Share, ...]
 ) -> Bool[np.ndarray, "pattern text query key"]:
     return np.stack(
         [np.stack([share_keys(name, tokens, None) for tokens in texts]) for name in patterns]
     )
-
-
-def _draws(texts: list[Tokens]) -> list[list[Tokens]]:
-    """The texts with their words shuffled, `SHUFFLES` times.
-
-    A shuffle depends on the text alone, so that a text may stand in any batch.
-    """
-    by_text = [list(shuffled_words(tokens)) for tokens in texts]
-    return [[drawn[shuffle] for drawn in by_text] for shuffle in range(SHUFFLES)]
 
 
 @dataclass(frozen=True, eq=False)

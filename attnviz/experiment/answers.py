@@ -22,7 +22,7 @@ from attnviz.experiment.answer_measures import AnswerMeasure, Class, NextToken, 
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.outputs.classes import FEWEST, MULTI_LABEL, class_names
 from attnviz.experiment.outputs.similarity import pooled
-from attnviz.experiment.readouts import Read
+from attnviz.experiment.readouts import Read, logits_of
 from attnviz.models.loaded_model import LoadedModel
 from attnviz.summary import shortened
 
@@ -133,22 +133,18 @@ def answer_of(prepared: CleanRun, others: Sequence[str] = ()) -> AnswerReader:
         if prepared.target is not None:
             return _target(prepared)
         at = _mask_position(prepared) if lm.kind == "encoder" else -1
-        return _vectors(prepared, _logits) if at is None else _token(prepared, logits, at)
+        return _vectors(prepared, logits_of) if at is None else _token(prepared, logits, at)
     hidden = prepared.clean.get("last_hidden_state")
     if isinstance(hidden, Tensor) and lm.kind == "encoder" and lm.tokenizer is not None:
         return _cosines(prepared, tuple(others))
     return _vectors(prepared, _first_tensor)
 
 
-def _logits(output: Any) -> Tensor:
-    return torch.as_tensor(output["logits"])
-
-
 def _token(prepared: CleanRun, logits: Tensor, at: int) -> AnswerReader:
     """The token that follows the text, or the one that stands behind a mask token."""
 
     def read(output: Any) -> Tensor:
-        return _logits(output)[:, at].float().softmax(-1)
+        return logits_of(output)[:, at].float().softmax(-1)
 
     clean, ids = read({"logits": logits})[0], prepared.inputs.get("input_ids")
     first, *rest = clean.argsort(descending=True, stable=True)[:MOST_LIKELY].tolist()
@@ -174,7 +170,7 @@ def _classes(prepared: CleanRun, logits: Tensor) -> AnswerReader:
     exclusive = getattr(prepared.lm.model.config, "problem_type", None) != MULTI_LABEL
 
     def read(output: Any) -> Tensor:
-        scores = _logits(output).float()
+        scores = logits_of(output).float()
         return scores.softmax(-1) if exclusive else scores.sigmoid()
 
     first, second = logits[0].topk(2).indices.tolist()
@@ -186,7 +182,7 @@ def _target(prepared: CleanRun) -> AnswerReader:
     labels = prepared.labels()
 
     def read(output: Any) -> Tensor:
-        rows = _logits(output)[:, : labels.shape[1]].float().softmax(-1)
+        rows = logits_of(output)[:, : labels.shape[1]].float().softmax(-1)
         index = labels.expand(len(rows), -1)[..., None]
         return rows.gather(-1, index)[..., 0]
 

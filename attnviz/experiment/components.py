@@ -107,7 +107,11 @@ class Naming:
         site = self._heads.get(part.name) if kind == "head" else None
         layer = site.layer if site is not None else self._layer_at(part)
         via = tuple(self._mlp_name(module) for module in part.via)
-        label = self._mlp_name(part.name) if kind == "mlp" else _short(part.name, kind)
+        label = part.name
+        if kind == "mlp":
+            label = self._mlp_name(part.name)
+        elif kind == "embedding":
+            label = part.name.rsplit(".", 1)[-1]
         return Contribution(Component(label, kind, layer, part.name, site, via), part.tensor)
 
     def layer_name(self, writer: Operation) -> str:
@@ -126,8 +130,3 @@ class Naming:
             return module
         stack = "" if call.stack is None else f"{call.stack} "
         return f"{stack}MLP {call.layer}"
-
-
-def _short(name: str, kind: ComponentKind) -> str:
-    """The last part of an embedding's name; other names whole."""
-    return name.rsplit(".", 1)[-1] if kind == "embedding" else name

@@ -96,11 +96,11 @@ def _next_token(prepared: CleanRun, on: NextToken) -> Readout:
         return _contrast(logits[:, at].float(), token, other)
 
     def log_probability(output: Any) -> Tensor:
-        return _logits(output)[:, at].float().log_softmax(-1)[:, token]
+        return logits_of(output)[:, at].float().log_softmax(-1)[:, token]
 
     if on.log_probability:
         return Readout(log_probability, "log-probability", linear, estimated=CENTRED)
-    return Readout(lambda output: linear(_logits(output)), "logit", linear)
+    return Readout(lambda output: linear(logits_of(output)), "logit", linear)
 
 
 def _class(prepared: CleanRun, on: Class) -> Readout:
@@ -113,7 +113,7 @@ def _class(prepared: CleanRun, on: Class) -> Readout:
     def linear(logits: Tensor) -> Tensor:
         return _contrast(logits.float(), token, other)
 
-    return Readout(lambda output: linear(_logits(output)), "logit", linear)
+    return Readout(lambda output: linear(logits_of(output)), "logit", linear)
 
 
 def _contrast(logits: Float[Tensor, "row choice"], choice: int, other: int | None) -> Tensor:
@@ -225,7 +225,7 @@ def _target(prepared: CleanRun) -> Readout:
         return scores.gather(-1, index)[..., 0].sum(-1)
 
     def read(output: Any) -> Tensor:
-        return picked(rows(_logits(output)).log_softmax(-1))
+        return picked(rows(logits_of(output)).log_softmax(-1))
 
     def linear(logits: Tensor) -> Tensor:
         scores = rows(logits)
@@ -244,7 +244,7 @@ def _divergence(prepared: CleanRun, on: Divergence) -> Readout:
     clean = row(logits)
 
     def read(output: Any) -> Tensor:
-        return (clean.exp() * (clean - row(_logits(output)))).sum(-1)
+        return (clean.exp() * (clean - row(logits_of(output)))).sum(-1)
 
     return Readout(read, "nats")
 
@@ -268,7 +268,8 @@ def _own_numbers(own: OwnMeasure, output: Any) -> Float[Tensor, " row"]:
 # --- what the model has ---------------------------------------------------------------------------
 
 
-def _logits(output: Any) -> Tensor:
+def logits_of(output: Any) -> Tensor:
+    """The logits among a model's outputs."""
     logits = output["logits"]
     assert isinstance(logits, Tensor)
     return logits

@@ -64,7 +64,7 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
     weights = sum(size for file, size in sizes.items() if WEIGHTS.fullmatch(file))
     files.check_size(weights // MIB, name)
     _require_room(sum(sizes.values()))
-    snapshot = Snapshot(_fetched(name, commit, sizes, progress or _no_progress))
+    snapshot = Snapshot(_fetched(name, commit, sizes, progress or (lambda _done, _total: None)))
     _remember(snapshot, revision or constants.DEFAULT_REVISION)
     return snapshot
 
@@ -180,10 +180,6 @@ def _remember(snapshot: Snapshot, revision: str) -> None:
     draft = ref.with_name(f"{ref.name}.{uuid.uuid4().hex}")
     draft.write_text(snapshot.commit, encoding="utf-8")
     draft.replace(ref)  # a reader finds the old commit or the new one, never half of it
-
-
-def _no_progress(_done: int, _total: int) -> None:
-    """Do nothing with the progress."""
 
 
 def _tell(progress: Progress, before: int, total: int, size: int, n: int) -> None:

@@ -247,7 +247,7 @@ def _embedding(value: Value, made_by: Operation, _rules: Rules, _state: State) -
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearLayer:
     """x·weight + bias, whatever the operation is called."""
 
     x: Value
@@ -255,21 +255,21 @@ class Linear:
     bias: Tensor | None
 
 
-def linear_of(made_by: Operation) -> Linear:
+def layer_of(made_by: Operation) -> LinearLayer:
     """The factors of a linear operation."""
     if made_by.packet is aten.addmm:
         bias, x, weight = made_by.args[:3]
         beta, alpha = made_by.kwargs.get("beta", 1), made_by.kwargs.get("alpha", 1)
         scaled = weight if alpha == 1 else weight * alpha
-        return Linear(made_by.value(x), scaled, bias if beta == 1 else bias * beta)
+        return LinearLayer(made_by.value(x), scaled, bias if beta == 1 else bias * beta)
     x, weight = made_by.args[:2]
     bias = made_by.args[2] if made_by.packet is aten.linear and len(made_by.args) > 2 else None
     weight = weight.t() if made_by.packet is aten.linear else weight
-    return Linear(made_by.value(x), weight, bias)
+    return LinearLayer(made_by.value(x), weight, bias)
 
 
 def _linear(value: Value, made_by: Operation, rules: Rules, state: State) -> Split:
-    layer, shape = linear_of(made_by), value.tensor.shape
+    layer, shape = layer_of(made_by), value.tensor.shape
     leaves = [] if layer.bias is None else [_bias(made_by, layer.bias, shape)]
     weight = layer.weight.detach().float()
     if state.above_stream:

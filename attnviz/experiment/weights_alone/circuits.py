@@ -545,7 +545,9 @@ def _folded(layers: Layers) -> Folded:
     exact = {
         "γ of the norms in front of W_Q, W_K, W_V and the unembedding": kinds != {"none"},
         "the mean that a LayerNorm subtracts": "layer norm" in kinds,
-        "γ of the norms behind W_O": any(_is_norm(layer) for layer in layers.layers),
+        "γ of the norms behind W_O": any(
+            "out" in layer.norms and layer.norms["out"].kind != "none" for layer in layers.layers
+        ),
         "what all tokens share: the mean embedding and the mean logit": True,
     }
     left_out = {
@@ -571,8 +573,3 @@ def _folded(layers: Layers) -> Folded:
         tuple(text for text, holds in exact.items() if holds),
         (*(text for text, holds in left_out.items() if holds), *groups, *sorted(missing)),
     )
-
-
-def _is_norm(layer: Layer) -> bool:
-    """True if a norm stands behind W_O, before its output enters the stream."""
-    return "out" in layer.norms and layer.norms["out"].kind != "none"

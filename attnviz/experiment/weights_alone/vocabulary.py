@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attnviz.experiment.dataflow.operations import aten
 from attnviz.experiment.dataflow.parts import Walk
-from attnviz.experiment.dataflow.rules import Leaf, Rules, joins_activations, linear_of
+from attnviz.experiment.dataflow.rules import Leaf, Rules, joins_activations, layer_of
 from attnviz.experiment.dataflow.stream import before_last_linear, last_linear, replay
 from attnviz.experiment.dataflow.trace import Operation, Value
 from attnviz.experiment.traced_run import TracedRun
@@ -273,6 +273,6 @@ def unembedding_of(layers: Layers) -> Unembedding | None:
     made_by = last_linear(_answer(run))
     if made_by is None:
         return None
-    layer = linear_of(made_by)
+    layer = layer_of(made_by)
     found = read_from(run.trace, layer.x)
     return None if found is None else Unembedding(found[1], layer.weight)

@@ -49,7 +49,9 @@ def read(text: str, bounds: Bounds) -> Room:
     """The room of a document; `NotOurs` for another text."""
 
     def room(fields: dict[str, Any]) -> Room:
-        fields["stage"] = _stage(fields["stage"])
+        stage = fields["stage"]
+        asked = stage["asked"] and CellRequest(**stage["asked"])
+        fields["stage"] = Stage(**{**stage, "asked": asked, "order": tuple(stage["order"])})
         fields["members"] = {seat: _member(kept) for seat, kept in fields["members"].items()}
         fields["cards"] = {(lesson, card): settings for lesson, card, settings in fields["cards"]}
         votes = fields["first_votes"]
@@ -99,12 +101,6 @@ def _member(fields: dict[str, Any]) -> Member:
     seed, curve = fields["seed"], tuple(map(int, fields["curve"]))
     chosen = fields["chosen"]
     return Member(*seen, answers, clicks, fields["sentence"], seed, curve, chosen)
-
-
-def _stage(fields: dict[str, Any]) -> Stage:
-    asked = fields["asked"]
-    asked = asked and CellRequest(**asked)
-    return Stage(**{**fields, "asked": asked, "order": tuple(fields["order"])})
 
 
 def written_listing(listing: Listing) -> str:

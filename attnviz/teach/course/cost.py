@@ -61,10 +61,11 @@ def products(n_tokens: np.ndarray, d_model: int) -> dict[str, np.ndarray]:
 def _cache(inputs: CardInputs) -> Card:
     """One more token: the keys of a decoder's earlier tokens stay, those of an encoder change."""
     decoder, encoder = key_changes(inputs, "stories", 0), key_changes(inputs, "minilm", 1)
-    boards = tuple(
-        Board((Panel(name, changes, rows=("",), columns=_layers(changes), signed=False),))
-        for name, changes in (("decoder", decoder), ("encoder", encoder))
-    )
+    boards = []
+    for name, changes in (("decoder", decoder), ("encoder", encoder)):
+        layers = tuple(f"L{layer}" for layer in range(changes.shape[1]))
+        panel = Panel(name, changes, rows=("",), columns=layers, signed=False)
+        boards.append(Board((panel,)))
     numbers: Numbers = {
         "text": TEXT,
         "next": NEXT,
@@ -73,7 +74,7 @@ def _cache(inputs: CardInputs) -> Card:
         "encoder": float(encoder.max()),
     }
     question = ChoiceQuestion(("all", "own", "query"), "own")
-    return Card("cache", numbers, (), question, boards)
+    return Card("cache", numbers, (), question, tuple(boards))
 
 
 def key_changes(inputs: CardInputs, model: str, n_special: int) -> Float64[np.ndarray, "1 layer"]:
@@ -95,10 +96,6 @@ def keys(capture: Capture, layer: int) -> Float[Tensor, "batch kv_head token d_h
     key = capture.call(layer).inputs.key
     assert key is not None, "the embedded models keep their keys"
     return key
-
-
-def _layers(changes: Float64[np.ndarray, "1 layer"]) -> tuple[str, ...]:
-    return tuple(f"L{layer}" for layer in range(changes.shape[1]))
 
 
 def _gqa(inputs: CardInputs) -> Card:

@@ -125,20 +125,15 @@ def _of(card: str, picture: Picture) -> LessonStill:
             return LessonStill(card, numbers=_lines(picture))
         case Board():
             before = tuple(panel.before for panel in picture.panels)
-            blocked = (panel.blocked for panel in picture.panels)
-            cells = {
-                str(number): np.where(
-                    False if hatched is None else hatched, np.nan, _finite(panel.values)
-                ).astype(np.float32)
-                for number, (panel, hatched) in enumerate(zip(picture.panels, blocked, strict=True))
-            }
+            cells = {}
+            for number, panel in enumerate(picture.panels):
+                hidden = ~np.isfinite(panel.values)
+                hidden |= False if panel.blocked is None else panel.blocked
+                values = np.where(hidden, np.nan, panel.values)
+                cells[str(number)] = values.astype(np.float32)
             return LessonStill(card, before=before, numbers=cells)
         case _:
             raise TypeError(f"{card} has no picture for the shelf")
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _lines(chart: Chart) -> dict[str, Float32[np.ndarray, "row column"]]:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.experiment.dataflow.rules import linear_of
+from attnviz.experiment.dataflow.rules import layer_of
 from attnviz.experiment.dataflow.trace import Trace
 
 
@@ -13,6 +13,6 @@ def test_the_scales_of_an_addmm_are_those_of_its_bias_and_weight(beta: float, al
     with Trace(torch.nn.Identity()) as trace:
         out = torch.addmm(bias, x, weight, beta=beta, alpha=alpha)
     (operation,) = trace.operations
-    found = linear_of(operation)
+    found = layer_of(operation)
     assert found.x.tensor is x and found.bias is not None
     torch.testing.assert_close(found.x.tensor @ found.weight + found.bias, out)
