@@ -85,6 +85,12 @@ def test_composed_attention_shows_nothing_false_and_leaves_nothing_unnamed(start
     assert counts["whole"] >= 0.3 * sum(counts.values()), counts
 
 
+def test_a_product_inside_a_layer_is_no_projection_of_its_own() -> None:
+    """LoRA's base matrix as W_O, and what a layer reads after rounding as X."""
+    verdicts = {seed: verdict(seed) for seed in (342, 441, 580)}
+    assert set(verdicts.values()) <= {"whole", "in part"}, verdicts
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(N_FAST, N_FAST + N_SLOW, N_PART))
 def test_more_composed_attention_shows_nothing_false(start: int) -> None:

@@ -238,6 +238,36 @@ def test_a_matrix_for_each_head_shows_the_heads(n_text: int) -> None:
     assert call.verify().ok
 
 
+class Beside(nn.Module):
+    """W_O of two parameters: z·W_O and, beside it, z·A·B, in a type of its own."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.inner, self.dtype = written.ByHead(replace(written.way(0), bias="none")), dtype
+        self.a, self.b = nn.Parameter(torch.randn(D, 2)), nn.Parameter(torch.randn(2, D))
+
+    def forward(self, x: Tensor) -> Tensor:
+        def out_of(z: Tensor, w: Tensor) -> Tensor:
+            low = z.flatten(2).to(self.dtype) @ self.a.to(self.dtype) @ self.b.to(self.dtype)
+            return z.flatten(2) @ w.flatten(0, 1) + low.to(z.dtype)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(written.OUT_OF, self.inner.how.out_of, out_of)
+            result: Tensor = self.inner(x)
+        return result
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_parameter_beside_another_that_reads_the_heads_is_no_w_o(dtype: torch.dtype) -> None:
+    torch.manual_seed(3)
+    model = Beside(dtype).eval()
+    with torch.no_grad(), attnviz.record(model) as calls:
+        model(torch.randn(2, N, D))
+    (call,) = calls
+    assert set(call.projections) == {"q", "k", "v"} and call.verify().ok
+    assert call.absent["projected"].startswith("several layers read the output of the attention")
+
+
 def model_of(seed: int) -> tuple[written.Model, dict[str, Tensor]]:
     """Two layers written in the way of a seed, and ids."""
     torch.manual_seed(seed)

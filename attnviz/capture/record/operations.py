@@ -5,7 +5,7 @@ always as [rows, row, inner] times [rows, inner, column], whatever the operation
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -98,7 +98,8 @@ class LayerRun:
 
     Both are [row, column]; the rows of a convolution have several axes. `weight` [d_in, d_out] and
     `bias` are known of a product that nothing else was added to. `raw` is the product's own result,
-    [text · matrix, row, column] where it multiplied each text with `n_matrix` matrices.
+    [text · matrix, row, column] where it multiplied each text with `n_matrix` matrices; `module` is
+    the innermost that ran.
     """
 
     read: Tensor
@@ -107,6 +108,7 @@ class LayerRun:
     bias: Tensor | None = None
     raw: Tensor | None = None
     n_matrix: int = 1
+    module: nn.Module | None = None
 
     def plus(self, added: Tensor, before: Tensor, out: Tensor) -> "LayerRun | None":
         """The layer with a parameter that was added to it; None if it was added to another tensor.
@@ -128,7 +130,8 @@ class LayerRun:
         written = side_by_side(after, self.n_matrix)
         if self.bias is not None or not bool((columns == columns[:1]).all()):
             return LayerRun(self.read, written)
-        return LayerRun(self.read, written, self.weight, columns[0].clone(), after, self.n_matrix)
+        bias = columns[0].clone()
+        return replace(self, written=written, bias=bias, raw=after)
 
 
 @dataclass(eq=False)
@@ -202,15 +205,17 @@ def side_by_side(result: Tensor, n_matrix: int) -> Tensor:
     return by_text.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
-def layer_run(product: MatrixProduct, n_matrix: int, *, adds_parameter: bool) -> LayerRun:
-    """A product of each text with the same matrices of parameters as a layer."""
+def layer_run(
+    product: MatrixProduct, n_matrix: int, module: nn.Module, *, adds_parameter: bool
+) -> LayerRun:
+    """A product of each text with the same matrices of parameters as a layer, run in a module."""
     added, factors = product.added, (product.factor, product.beta)
     is_bias = added is None or (added.dim() == 1 and adds_parameter and n_matrix == 1)
     is_known = is_bias and factors == (1.0, 1.0)
     weight = side_by_side(product.right[:n_matrix], n_matrix) if is_known else None
     bias = added if is_known else None
     read, written = product.left[::n_matrix].flatten(0, 1), side_by_side(product.out, n_matrix)
-    return LayerRun(read, written, weight, bias, product.out, n_matrix)
+    return LayerRun(read, written, weight, bias, product.out, n_matrix, module)
 
 
 def convolution(args: tuple[Any, ...], out: Tensor) -> LayerRun:

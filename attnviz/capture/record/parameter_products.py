@@ -87,37 +87,51 @@ def add_products(
 
 @dataclass(eq=False)
 class _Readers:
-    """An attention's output [batch, token, head, d_value], and the products that read it."""
+    """An attention's output [batch, token, head, d_value], and the products that read it.
 
+    `module` is the name of the one that attends.
+    """
+
+    module: str
     awaited: AwaitedOutput
     runs: list[LayerRun] = field(default_factory=list)
 
-    def take(self, run: LayerRun) -> bool:
+    def take(self, module: str, run: LayerRun) -> bool:
         """Keep a product that reads all heads side by side; False for any other.
 
-        With a bias added, it takes the place of itself without.
+        With a bias added, it takes the place of itself without. A product inside another module is
+        a part of that, and what only is a part of W_O says nothing of it.
         """
+        for place, own in enumerate(self.runs):
+            if own.read is run.read:
+                self.runs[place] = _with_copy(run)
+                return True
         output = self.awaited.output
-        if run.read.shape != (output.shape[0] * output.shape[1], math.prod(output.shape[2:])):
+        is_around = not module or f"{self.module}.".startswith(f"{module}.")
+        if not is_around or run.read.numel() != output.numel():
             return False
-        known = next((n for n, own in enumerate(self.runs) if own.read is run.read), None)
-        if known is None and not self.awaited.is_read_as(run.read.reshape(*output.shape[:2], -1)):
-            return False
-        written = run.written.clone()  # the model may add to it in place
-        place = len(self.runs) if known is None else known
-        self.runs[place : place + 1] = [replace(run, written=written)]
-        return True
+        rows = output.flatten(2).flatten(0, 1)
+        is_read = run.read.shape == rows.shape and torch.equal(run.read, rows.to(run.read.dtype))
+        if is_read:
+            self.runs.append(_with_copy(run))
+        return is_read
+
+
+def _with_copy(run: LayerRun) -> LayerRun:
+    """The product with a copy of what it wrote: the model may add to it in place."""
+    return replace(run, written=run.written.clone())
 
 
 class ProductReaders:
     """The products with parameters that read the outputs of attention in code of a model's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self._names = names
         self._all: list[_Readers] = []
 
-    def await_output(self, awaited: AwaitedOutput) -> None:
-        """Notice what reads an attention's output from now on."""
-        self._all.append(_Readers(awaited))
+    def await_output(self, module: nn.Module, awaited: AwaitedOutput) -> None:
+        """Notice what reads the output of a module's attention from now on."""
+        self._all.append(_Readers(self._names.get(id(module), ""), awaited))
 
     def forget(self, projections: dict[str, Projection]) -> None:
         """Forget the call that has these projections: it is taken back."""
@@ -131,7 +145,9 @@ class ProductReaders:
 
     def take(self, run: LayerRun) -> None:
         """Keep a product that ran with the newest output that it reads."""
-        any(one.take(run) for one in reversed(self._all))
+        name = self._names.get(id(run.module))
+        if name is not None:
+            any(one.take(name, run) for one in reversed(self._all))
 
     def settle(self, modules: Mapping[str, nn.Module]) -> None:
         """Take the one product that read an output as W_O, where no module did."""
@@ -173,7 +189,7 @@ def _name_of(weight: Tensor, modules: Mapping[str, nn.Module]) -> str | None:
         f"{name}.{own}" if name else own: parameter.detach()
         for name, module in modules.items()
         for own, parameter in module._parameters.items()
-        if parameter is not None
+        if type(parameter) is nn.Parameter and parameter.layout is torch.strided
     }
     memory = storage_of(weight)
     for name, parameter in named.items():

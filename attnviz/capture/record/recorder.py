@@ -124,7 +124,7 @@ class Recorder:
         is_active = partial(is_recording, self.turn)
         self._counter = RunCounter(is_active)
         self._linears = LinearWatch(is_active, noted or frozenset())
-        self.readers = ProductReaders()
+        self.readers = ProductReaders(modules.names)
         self._spatial = SpatialWatch(is_active)
         self._masks = Copies()
         self._asking = AskingModules(is_active)
@@ -233,7 +233,7 @@ class Recorder:
             step = self._row_step(seen.inputs.n_query)
             awaited = AwaitedOutput(seen.output, projections, absent, step, by_value=True)
             self._linears.await_output(awaited, self._name(seen.module))
-            self.readers.await_output(awaited)
+            self.readers.await_output(seen.module, awaited)
             absent |= dict.fromkeys(seen.apart, IN_PARTS)
             known = projections, absent
             self._add(seen.module, seen.inputs, seen.output, *known, seen.kind, seen.is_next)
@@ -271,7 +271,7 @@ class Recorder:
         if seen is None:
             self._add(module, inputs, output, projections, absent)
             return
-        self.readers.await_output(awaited)
+        self.readers.await_output(seen.module, awaited)
         if seen.products is not None:
             add_products(seen.products, self._modules, projections, absent)
         absent |= {stage: IN_PARTS for stage in seen.apart if stage not in projections}

@@ -169,11 +169,19 @@ class SeenLayers:
         )
 
     def products(
-        self, layout: HeadLayout, tensors: Mapping[str, Tensor], names: Iterable[str]
+        self,
+        stack: Stack,
+        layout: HeadLayout,
+        tensors: Mapping[str, Tensor],
+        names: Iterable[str],
     ) -> dict[str, Product]:
-        """The products with parameters that wrote those of q, k and v that are named."""
+        """The products with parameters that wrote those of q, k and v that are named.
+
+        Those that ran in a module of the attention's `stack`: another module has them as a part.
+        """
         wanted = {name: tensors[name] for name in names if name in tensors}
-        return products_of(self.runs, layout, wanted)
+        runs = [run for run in self.runs if any(run.module is module for module in stack)]
+        return products_of(runs, layout, wanted)
 
     def layout(self, call: Undecided) -> HeadLayout | None:
         """The layout that torch's own module has, or under which layers wrote v, k or q."""

@@ -313,7 +313,7 @@ class ThreadTrace:
             self._layers.are_all_known = False
         elif not self._sources.splits_rows(product.left):
             adds = product.added is not None and self._origins.is_parameter(product.added)
-            layer = ops.layer_run(product, n_matrix, adds_parameter=adds)
+            layer = ops.layer_run(product, n_matrix, stack[-1], adds_parameter=adds)
             self._layers.add(layer)
             self._decide_by_reader(layer)
             self._tell_product(layer)
@@ -554,7 +554,7 @@ class ThreadTrace:
                 asked, answering, reads = answering, asked, reads and reads[::-1]
         mixed = layout.by_head(call.mixed).transpose(1, 2)
         operands = Operands(asked, answering, call.values, call.weights)
-        products = partial(self._layers.products, layout, operands.by_name())
+        products = partial(self._layers.products, call.stack, layout, operands.by_name())
         module = call.stack[-1]
         seen = SeenAttention(module, inputs, mixed, kind, product=before, products=products)
         self._loops.add(call.stack, seen, operands, reads)
