@@ -292,6 +292,14 @@ def test_without_a_word_the_sums_are_said_and_a_head_is_chosen(visit: Visit) -> 
     assert (header["words"]["through"], header["words"]["chosen"]) == ("", None)
 
 
+def test_a_row_of_cross_attention_is_named_by_the_word_that_it_looks_for(visit: Visit) -> None:
+    cross = sent(visit("switches", model="translator"))[0]["facts"][2]
+    assert (cross["query"], cross["key"]) == ("petit\u2009⇢\u2009chat", "cat")
+    cell = {"layer": "0", "head": "0", "query": "2", "key": "1"}
+    own = sent(visit("switches", model="translator", kind="self", stack="decoder", **cell))[0]
+    assert [facts["query"] for facts in own["facts"] if facts["query"]] == ["petit"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", mostly_slow(["minilm", "sentiment", "translator"], 1))
 def test_other_answers_have_words_too(visit: Visit, model: str) -> None:

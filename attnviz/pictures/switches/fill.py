@@ -442,11 +442,15 @@ def facts(
 
 
 def _tokens(shown: PageContext, cell: tuple[int, int]) -> tuple[str, str]:
-    """The tokens of a cell; "" where there is none."""
+    """The tokens of a cell; "" where there is none.
+
+    A row of cross-attention looks for the word that comes next: it has its name, as on Look.
+    """
     queries, keys = token_axes(shown)
     if cell[0] >= len(queries.labels) or cell[1] >= len(keys.labels):
         return "", ""
-    return queries.labels[cell[0]], keys.labels[cell[1]]
+    names = queries.rows if shown.group.kind == "cross" else queries.labels
+    return names[cell[0]], keys.labels[cell[1]]
 
 
 def _is_hidden(group: Group, cell: tuple[int, int]) -> bool:
