@@ -201,7 +201,7 @@ def test_a_character_in_bytes_stands_once_and_says_which_byte(visit: OpenVisit) 
 def test_a_look_as_weak_as_those_that_are_counted_is_said_to_be_one(visit: OpenVisit) -> None:
     page = visit(lang="en", text="The bird flew to the").page
     says = page.locator(".stage-says")
-    expect(says).to_contain_text("changes most; 1 head looks there")
+    expect(says).to_contain_text("Shown: from the at to; 1 head looks there")
     page.locator(".stage-square").first.click()
     expect(says).to_contain_text("L0.H0 looked at to too, 0.18. Without it the answer stays")
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 BARS, MAX_BARS = 5, 40  # of the likeliest choices, before as after; of a short list
 NAMED_HEADS = 3
+EXPLAINED = 0.75  # of a difference: what explains less of it is not named as its reason
 
 
 def prefix(group: Group) -> str:
@@ -396,7 +397,7 @@ def look_goes_on(lang: Language, head: Site, moved: tuple[float, float, float], 
     away as soon as the rest of the row does not grow.
     """
     look, whole, kept = moved
-    if look - whole < answers.HARDLY or look - kept < (look - whole) / 2:
+    if look - whole < answers.HARDLY or look - kept < EXPLAINED * (look - whole):
         return ""
     shares = {"whole": answers.share(lang, whole), "kept": answers.share(lang, kept)}
     return text(lang, "switchboard.look_goes_on", head=str(head), word=word, **shares)
