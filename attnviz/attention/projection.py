@@ -58,10 +58,6 @@ class WrittenLayer(_Linear):
     bias: Float[Tensor, "d_out"] | None = None
 
 
-class ParameterProduct(WrittenLayer):
-    """A product with a parameter and its bias, which no layer of the model makes."""
-
-
 @dataclass(frozen=True, eq=False)
 class BroughtLayer(_Linear):
     """A linear layer whose weight and bias lie elsewhere; `bring` gets them when needed."""
@@ -81,6 +77,17 @@ class BroughtLayer(_Linear):
     def bias(self) -> Float[Tensor, "d_out"] | None:  # type: ignore[override]
         """b; None without one."""
         return self._brought[1]
+
+
+class ParameterProduct(BroughtLayer):
+    """A product with a parameter and its bias, which no layer of the model makes.
+
+    The matrix is put together each time, and not kept beside the parameter.
+    """
+
+    @property
+    def _brought(self) -> tuple[Tensor, Tensor | None]:
+        return self.bring()
 
 
 @dataclass(frozen=True, eq=False)

@@ -338,3 +338,19 @@ def test_effects_of_heads_before_a_parameter_are_those_by_hand() -> None:
                 by_hand.body.blocks[layer].W_O[head] = 0
             moved = answer(by_hand) - answer(model)
             assert effects.of(f"L{layer}.H{head}") == pytest.approx(moved, abs=1e-5)
+
+
+def test_of_a_long_text_samples_are_kept_and_no_copy_of_a_matrix() -> None:
+    """600 tokens: rows of what W_O read and wrote are samples, W is put together when asked for."""
+    torch.manual_seed(3)
+    how = replace(written.way(0), into="einsum", out_of="einsum", bias="added", out_bias="added")
+    model, x = written.Stack(replace(how, n_layer=1)).eval(), torch.randn(2, 600, written.D)
+    with torch.no_grad(), attnviz.record(model, thin=True) as calls:
+        model(x)
+    (call,) = calls
+    out, step = call.projections["out"], call.row_step
+    assert step > 1 and not call.absent and call.verify().ok
+    torch.testing.assert_close(out.output, model.blocks[0].wrote[:, ::step])
+    assert out.input.untyped_storage().nbytes() == out.input.numel() * 4
+    assert all("_brought" not in vars(projection.layer) for projection in call.projections.values())
+    assert torch.equal(out.weight, model.blocks[0].W_O.flatten(0, 1))

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from attnviz.attention.call import AttentionCall
 from attnviz.attention.inputs import AttentionInputs
-from attnviz.attention.projection import Projection, WrittenLayer
+from attnviz.attention.projection import ParameterProduct, Projection, WrittenLayer
 from attnviz.attention.stored_weights import StoredWeights
 from attnviz.capture.locate.projections_by_memory import AwaitedOutput, SideBySide
 from attnviz.capture.record.runs import ModuleRun
@@ -248,7 +248,9 @@ def _projection(heads: Sequence[Projection]) -> Projection | None:
     names = {head.module for head in heads}
     if len(names) == 1 and _are_equal([head.output for head in heads]):
         return replace(first, starts=tuple(starts))  # of one layer, each head has its columns
-    layers = [head.layer for head in heads if isinstance(head.layer, WrittenLayer)]
+    layers = [
+        head.layer for head in heads if isinstance(head.layer, WrittenLayer | ParameterProduct)
+    ]
     biases = [layer.bias for layer in layers if layer.bias is not None]
     if len(layers) < len(heads) or len(biases) not in (0, len(layers)):
         return None

@@ -8,14 +8,15 @@ number, or all that it read, and rows that it read have to lead to what it wrote
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import permutations
 
 import torch
 from torch import Tensor, nn
 
-from attnviz.attention.projection import ParameterProduct, Projection
+from attnviz.attention.projection import ParameterProduct, Projection, WrittenLayer
 from attnviz.capture.locate.layers import storage_of
 from attnviz.capture.locate.projections_by_memory import (
     NOT_CONSUMED,
@@ -69,20 +70,17 @@ def add_products(
     """Add the products that wrote those of q, k and v of which no layer was found."""
     missing = [name for name in ("q", "k", "v") if name in absent]
     for name, product in (products(missing) if missing else {}).items():
-        parameter = _name_of(product.weight, modules)
+        parameter = _parameter_of(product.weight, modules)
         if parameter is None:
             continue  # computed from parameters, whose product is no single one's
-        layer = ParameterProduct(product.weight, product.bias)
-        projection = Projection(
-            parameter, layer, product.read, product.written.clone(), product.starts
-        )
-        if leads_to_output(projection):
-            projections[name] = projection
-            del absent[name]
-            if name == "q":
-                absent.pop("x", None)
-        else:
-            absent[name] = NOT_LED.format(name=parameter)
+        projection = _projection(product, parameter)
+        if projection is None:
+            absent[name] = NOT_LED.format(name=parameter.name)
+            continue
+        projections[name] = projection
+        del absent[name]
+        if name == "q":
+            absent.pop("x", None)
 
 
 @dataclass(eq=False)
@@ -95,6 +93,7 @@ class _Readers:
     module: str
     awaited: AwaitedOutput
     runs: list[LayerRun] = field(default_factory=list)
+    _n_thin: int = 0
 
     def take(self, module: str, run: LayerRun) -> bool:
         """Keep a product that reads all heads side by side; False for any other.
@@ -115,6 +114,18 @@ class _Readers:
         if is_read:
             self.runs.append(_with_copy(run))
         return is_read
+
+    def thin(self) -> None:
+        """Keep samples of the rows of a long text; called when no bias follows any more."""
+        step, n_batch = self.awaited.row_step, len(self.awaited.output)
+
+        def some(rows: Tensor) -> Tensor:
+            return rows.reshape(n_batch, -1, rows.shape[-1])[:, ::step].flatten(0, 1).clone()
+
+        for place in range(self._n_thin, len(self.runs) if step > 1 else 0):
+            run = self.runs[place]
+            self.runs[place] = replace(run, read=some(run.read), written=some(run.written))
+            self._n_thin += 1
 
 
 def _with_copy(run: LayerRun) -> LayerRun:
@@ -145,6 +156,9 @@ class ProductReaders:
 
     def take(self, run: LayerRun) -> None:
         """Keep a product that ran with the newest output that it reads."""
+        for one in self._all:
+            if one.runs and one.runs[-1].read is not run.read:
+                one.thin()
         name = self._names.get(id(run.module))
         if name is not None:
             any(one.take(name, run) for one in reversed(self._all))
@@ -158,32 +172,60 @@ class ProductReaders:
         self._all.clear()
 
     def _take_reader(self, one: _Readers, modules: Mapping[str, nn.Module]) -> None:
+        one.thin()
         awaited, output = one.awaited, one.awaited.output
-        names = [run.weight is not None and _name_of(run.weight, modules) for run in one.runs]
-        if len(names) > 1:
-            listed = " and ".join(dict.fromkeys(name or "a product" for name in names))
-            awaited.absent["projected"] = SEVERAL_READERS.format(names=listed)
+        weights = [run.weight for run in one.runs]
+        found = [None if w is None else _parameter_of(w, modules) for w in weights]
+        if len(found) > 1:
+            names = dict.fromkeys(
+                parameter.name if parameter else "a product" for parameter in found
+            )
+            awaited.absent["projected"] = SEVERAL_READERS.format(names=" and ".join(names))
             return
-        (run,), (name,) = one.runs, names
-        if not name or run.weight is None:
+        (run,), (weight,), (parameter,) = one.runs, weights, found
+        if weight is None or parameter is None:
             return
-        read, written = (x.reshape(*output.shape[:2], -1) for x in (run.read, run.written))
+        read, written = (x.reshape(len(output), -1, x.shape[-1]) for x in (run.read, run.written))
         starts = tuple(range(0, read.shape[-1], output.shape[3]))
-        layer = ParameterProduct(run.weight, run.bias)
-        projection = Projection(name, layer, read, written, starts)
-        if leads_to_output(projection):
-            step = awaited.row_step
-            awaited.projections["out"] = projection.thinned(step) if step > 1 else projection
-            del awaited.absent["projected"]
+        projection = _projection(Product(read, written, weight, run.bias, starts), parameter)
+        if projection is None:
+            awaited.absent["projected"] = NOT_LED.format(name=parameter.name)
         else:
-            awaited.absent["projected"] = NOT_LED.format(name=name)
+            awaited.projections["out"] = projection
+            del awaited.absent["projected"]
 
 
-def _name_of(weight: Tensor, modules: Mapping[str, nn.Module]) -> str | None:
-    """The dotted name of the parameter that a product's matrix [d_in, d_out] lies in.
+@dataclass(frozen=True, eq=False)
+class _Parameter:
+    """A parameter's dotted name and a view of it whose axes, joined to two, are a matrix."""
 
-    Or of the one parameter whose numbers it has in another order, as `einsum` copies them; None if
-    none has, or several.
+    name: str
+    view: Tensor
+
+
+def _projection(product: Product, parameter: _Parameter) -> Projection | None:
+    """A product as a projection; None unless rows that it read lead to what it wrote.
+
+    The matrix is put together from the parameter when it is asked for: no copy of it is kept.
+    """
+    layer = WrittenLayer(product.weight, product.bias)
+    written = product.written.clone()
+    made = Projection(parameter.name, layer, product.read, written, product.starts)
+    if not leads_to_output(made):
+        return None
+    bring = partial(_brought, parameter.view, product.weight.shape, product.bias)
+    return replace(made, layer=ParameterProduct(bring))
+
+
+def _brought(view: Tensor, size: torch.Size, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    return view.reshape(size), bias
+
+
+def _parameter_of(weight: Tensor, modules: Mapping[str, nn.Module]) -> _Parameter | None:
+    """The parameter that a product's matrix [d_in, d_out] lies in.
+
+    Or the one whose numbers it has in another order, as `einsum` copies them; None if none has, or
+    several.
     """
     named = {
         f"{name}.{own}" if name else own: parameter.detach()
@@ -194,25 +236,24 @@ def _name_of(weight: Tensor, modules: Mapping[str, nn.Module]) -> str | None:
     memory = storage_of(weight)
     for name, parameter in named.items():
         if storage_of(parameter) == memory:
-            return name
-    alike = [name for name, parameter in named.items() if _is_reordered(parameter, weight)]
-    is_one = len({storage_of(named[name]) for name in alike}) == 1  # it may have several names
+            return _Parameter(name, weight)
+    views = {name: _reordered(parameter, weight) for name, parameter in named.items()}
+    alike = [_Parameter(name, view) for name, view in views.items() if view is not None]
+    is_one = len({storage_of(parameter.view) for parameter in alike}) == 1  # of several names
     return alike[0] if is_one else None
 
 
-def _is_reordered(parameter: Tensor, weight: Tensor) -> bool:
-    """True if a matrix has a parameter's numbers, its axes in some order and then joined to two."""
+def _reordered(parameter: Tensor, weight: Tensor) -> Tensor | None:
+    """A parameter with its axes in another order, in which, joined to two, they are a matrix."""
     if parameter.numel() != weight.numel() or parameter.dim() > MOST_AXES:
-        return False
-    return any(torch.equal(matrix, weight) for matrix in _as_matrices(parameter, weight))
-
-
-def _as_matrices(parameter: Tensor, weight: Tensor) -> Iterator[Tensor]:
-    """The matrices of the size of `weight` that a parameter's axes give, whose first row is its."""
+        return None
     for order in permutations(range(parameter.dim())):
-        turned = parameter.permute(order)
+        view = parameter.permute(order)
         for n_row_axes in range(1, parameter.dim()):
-            if math.prod(turned.shape[:n_row_axes]) == weight.shape[0]:
-                first = turned[(0,) * n_row_axes].flatten()
-                if torch.equal(first, weight[0]):
-                    yield turned.reshape(weight.shape)
+            if math.prod(view.shape[:n_row_axes]) == weight.shape[0]:
+                first = view[(0,) * n_row_axes].flatten()  # tells nearly all of them
+                if torch.equal(first, weight[0]) and torch.equal(
+                    view.reshape(weight.shape), weight
+                ):
+                    return view
+    return None
