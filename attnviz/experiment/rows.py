@@ -21,7 +21,7 @@ from attnviz.attention.inputs import blocks
 from attnviz.attention.stage_changes import ChangeableStage, Function, StageChange
 from attnviz.capture.changed.changer import CallPlace, PlacedChanges
 from attnviz.capture.changed.layout import CallSite, Layout
-from attnviz.capture.changed.resolve import CorpusOf, placed
+from attnviz.capture.changed.resolve import CorpusOf, head_functions
 from attnviz.capture.changed.run import changes_made
 from attnviz.changes.kinds import Ablate, Change, Corpus
 from attnviz.errors import UnsupportedAttention, require_wanted
@@ -61,16 +61,13 @@ def row_changes(change: Change, layout: Layout, corpus_of: CorpusOf = given) -> 
 
     Raises `BadInput` or `UnsupportedAttention` for what a call cannot take.
     """
-    calls, by_place = layout.find(change.site), placed([change], layout, corpus_of)
-    head = change.site.head
+    calls, head = layout.find(change.site), change.site.head
+    by_call = [list(head_functions(change, call, corpus_of)) for call in calls]
     rows = []
     for number in range(calls[0].n_heads) if head is None else (head,):
-        stages = [
-            next(one for one in by_place[call.place].changes if one.touches(0, number))
-            for call in calls
-        ]
-        functions = tuple(stage.function for stage in stages)
-        rows.append(RowChange(calls, stages[0].stage, functions, number))
+        own = [next(entry for entry in of_call if number in entry[0]) for of_call in by_call]
+        functions = tuple(function for _, _, function in own)
+        rows.append(RowChange(calls, own[0][1], functions, number))
     return rows
 
 
@@ -164,26 +161,29 @@ def by_place(changes: Sequence[RowChange]) -> dict[CallPlace, PlacedChanges]:
 
 
 def placed_in_rows(changes: Sequence[tuple[int, RowChange]]) -> dict[CallPlace, PlacedChanges]:
-    """The changes at each place, each in its row; a row may have several."""
-    by_call: dict[CallPlace, list[StageChange]] = {}
+    """The changes at each place, each in its row; a row may have several.
+
+    Those with one function and stage are one `StageChange`, so that they are computed together.
+    """
     sites = {call.place: call for _, change in changes for call in change.calls}
+    pairs: dict[CallPlace, dict[tuple[ChangeableStage, Function], list[tuple[int, int]]]] = {}
     for row, change in changes:
         for call, function in zip(change.calls, change.functions, strict=True):
-            rows = tuple(range(row * call.n_rows, (row + 1) * call.n_rows))
-            own = StageChange(change.stage, function, (change.head,) * len(rows), rows)
-            by_call.setdefault(call.place, []).append(own)
-    return {place: sites[place].placed(list(joined(group))) for place, group in by_call.items()}
+            of_call = pairs.setdefault(call.place, {})
+            own = of_call.setdefault((change.stage, function), [])
+            own += [(row * call.n_rows + window, change.head) for window in range(call.n_rows)]
+    return {
+        place: sites[place].placed([_in_rows(*key, own) for key, own in of_call.items()])
+        for place, of_call in pairs.items()
+    }
 
 
-def joined(changes: Sequence[StageChange]) -> Iterator[StageChange]:
-    """Changes with one function and stage as one, so that they are computed together."""
-    groups: dict[tuple[str, int], list[StageChange]] = {}
-    for change in changes:
-        groups.setdefault((change.stage, id(change.function)), []).append(change)
-    for group in groups.values():
-        heads = tuple(head for change in group for head in change.heads or ())
-        rows = tuple(row for change in group for row in change.rows or ())
-        yield StageChange(group[0].stage, group[0].function, heads, rows)
+def _in_rows(
+    stage: ChangeableStage, function: Function, pairs: Sequence[tuple[int, int]]
+) -> StageChange:
+    """A function of a stage, applied to pairs (row of the batch, head)."""
+    rows, heads = zip(*pairs, strict=True)
+    return StageChange(stage, function, heads, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ In: changes, a model's layout, and the corpora that ablations refer to. Out: `Pl
 `CallPlace`. What this model or this layer cannot do is refused here, by name, before anything runs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
@@ -32,14 +32,24 @@ def placed(
     sites: dict[CallPlace, CallSite] = {}
     for change in changes:
         for call in layout.find(change.site):
-            require_possible(change, call)
             sites[call.place] = call
-            for heads in _heads(change, call):
-                stage, function = _resolved(change, call, heads, corpus_of)
-                by_place.setdefault(call.place, []).append(
-                    StageChange(stage, function, heads, text=str(change))
-                )
+            by_place.setdefault(call.place, []).extend(
+                StageChange(stage, function, heads, text=str(change))
+                for heads, stage, function in head_functions(change, call, corpus_of)
+            )
     return {place: sites[place].placed(stage_changes) for place, stage_changes in by_place.items()}
+
+
+def head_functions(
+    change: Change, call: CallSite, corpus_of: CorpusOf
+) -> Iterator[tuple[tuple[int, ...], ChangeableStage, Function]]:
+    """(heads, the stage that a change is made at, its function for them) for all heads of a call.
+
+    Raises what `placed` raises.
+    """
+    require_possible(change, call)
+    for heads in _heads(change, call):
+        yield (heads, *_resolved(change, call, heads, corpus_of))
 
 
 def _heads(change: Change, call: CallSite) -> list[tuple[int, ...]]:
