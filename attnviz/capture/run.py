@@ -225,7 +225,11 @@ def _may_be_noted(request: Request, planned: Plan) -> bool:
 def _noted(
     lm: LoadedModel, request: Request, planned: Plan, check: Check | None, scores: bool
 ) -> Capture | None:
-    """The capture of a pass that is only noted; None where it has to be recorded as it runs."""
+    """The capture of a pass that is only noted; None where it has to be recorded as it runs.
+
+    The model runs here; the recorder runs when `calls` of the capture is first read, or at once
+    if the note is too large to keep.
+    """
     with (
         lm.lock,
         torch.no_grad(),

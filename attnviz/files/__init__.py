@@ -2,9 +2,9 @@
 
 `save` writes a file by the ending of its name: its table `ENDINGS` lists every format.
 `capture_file` reads a capture back without its model, `tables` writes weights as numbers,
-`pictures` as figures for print, `page` as a file that browsers open, and `from_tools` makes a
-capture of tensors that another tool kept. A file is written whole or not at all (`replacing`).
-Nothing here runs a model or reaches a network.
+`figures` draws for print, `saved_page` makes a page that browsers open, `surveys` the files of a
+survey, and `from_tools` makes a capture of tensors that another tool kept. A file is written whole
+or not at all (`replacing`). Nothing here runs a model or reaches a network.
 """
 
 from collections.abc import Iterator

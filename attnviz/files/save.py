@@ -251,11 +251,11 @@ def _require_captures(what: object, ending: str) -> None:
 def _page(cap: Capture, options: dict[str, Any]) -> bytes:
     """The page of a capture, or one on which its model runs; the canvases are read for it alone."""
     if not options.pop("live", False):
-        from attnviz.files.saved_page import write_page
+        from attnviz.files.saved_page import page_bytes
         from attnviz.files.saved_page.first_view import PageOpening
 
         opening = PageOpening(options.pop("view", None), options.pop("head", None))
-        return write_page(cap, opening=opening, **options)
+        return page_bytes(cap, opening=opening, **options)
     from attnviz.live.site import live_page
 
     _require_taken(options, LIVE, "a page with live=True", ".html")

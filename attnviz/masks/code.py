@@ -88,7 +88,7 @@ def _sized_lines(parts: MaskParts) -> list[str]:
         return []
     lines = ["query, key = torch.arange(n_query)[:, None], torch.arange(n_key)"]
     return lines + [
-        f"may_attend &= {RULES[name].code.format(size=size)}  # {name}"
+        f"may_attend &= {RULES[name].sized_code.format(size=size)}  # {name}"
         for name, size in parts.sizes.items()
     ]
 

@@ -2,7 +2,7 @@
 
 In: the text form that stands in an address, "padding,window=4,custom=+0.1:2.3", or as the mask of a
 change, "padding+window:4". Out: a frozen `MaskSet`, or `BadInput`. `RULES` tells of each name what
-it allows and how that is written as code:
+it allows and, of a mask with a size, how that is written as code:
 
     padding   keys that only fill a sentence up
     causal    keys after the query
@@ -31,44 +31,40 @@ STROKE = re.compile(r"([+-])(\d{1,5})\.(\d{1,5}):(\d{1,5})\.(\d{1,5})", re.ASCII
 class MaskRule:
     """The rule of a mask: the keys that a query may attend to.
 
-    `allows(query, key, size)` takes positions as arrays or tensors that broadcast, and `code` is
-    the same in Python; both are missing where positions are not enough: of padding, and of cells
-    drawn by hand. `sized` is True if the mask has a size.
+    `allows(query, key, size)` takes positions as arrays or tensors that broadcast; it is missing
+    where positions are not enough: of padding, and of cells drawn by hand. `sized_code` is the same
+    in Python for a mask that has a size; `masks/code.py` writes the others.
     """
 
     name: MaskName
     allows: Callable[[Any, Any, int], Any] | None = None
-    code: str = ""
-    sized: bool = False
+    sized_code: str = ""
 
 
 RULES: Mapping[MaskName, MaskRule] = {
     rule.name: rule
     for rule in (
         MaskRule("padding"),
-        MaskRule("causal", lambda query, key, _size: key <= query, "key <= query"),
+        MaskRule("causal", lambda query, key, _size: key <= query),
         MaskRule(
             "window",
             lambda query, key, size: abs(query - key) < size,
             "(query - key).abs() < {size}",
-            sized=True,
         ),
         MaskRule(
             "prefix",
             lambda query, key, size: (key <= query) | (key < size),
             "(key <= query) | (key < {size})",
-            sized=True,
         ),
         MaskRule(
             "block",
             lambda query, key, size: query // size == key // size,
             "query // {size} == key // {size}",
-            sized=True,
         ),
         MaskRule("custom"),
     )
 }
-SIZED: tuple[MaskName, ...] = tuple(name for name, rule in RULES.items() if rule.sized)
+SIZED: tuple[MaskName, ...] = tuple(name for name, rule in RULES.items() if rule.sized_code)
 
 
 def _refusal(part: str, reason: str) -> BadInput:

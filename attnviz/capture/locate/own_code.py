@@ -3,7 +3,9 @@
 In: a model's modules. Out: whether any might: not if the source of every class shows that it asks
 transformers' attention interface or computes no attention. `attnviz.capture.record.watch`
 watches them while they run. What is watched is told by operations; source only says that a class
-of transformers or torch need not be watched. A class without source is watched.
+of transformers or torch need not be watched. A class without source is watched. What a watched
+module computes is found by `_find_values` of `record/trace.py`; a module that is named after
+attention and showed none is reported by `record/gaps.py`.
 """
 
 import inspect

@@ -3,7 +3,8 @@
 In: what a watch refused, and the modules that ran. Out: the `MissingCall`s of a capture, one for
 each module and reason. A module that is named after attention and showed no softmax is named as
 well, and so is one that multiplies products without a softmax between them, also beside attention
-that is recorded: nothing disappears without a word.
+that is recorded: nothing disappears without a word. Which modules are watched is decided before, by
+`locate/own_code.py`; what is attention, while they run, by `_find_values` of `trace.py`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -8,7 +8,6 @@ numbers are those that the app sends to a browser; each travels once.
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -17,7 +16,6 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.checks.examples import languages
 from attnviz.errors import require_one_of
-from attnviz.files import replacing
 from attnviz.files.saved_page.arrays import Store
 from attnviz.files.saved_page.document import Page, document
 from attnviz.files.saved_page.first_view import PageOpening
@@ -63,25 +61,17 @@ class PageChoices(TypedDict, total=False):
     picture: np.ndarray | None
 
 
-def write_page(
-    cap: Capture,
-    path: str | Path | None = None,
-    *,
-    opening: PageOpening = FROM_THE_TOP,
-    **choices: Unpack[PageChoices],
+def page_bytes(
+    cap: Capture, *, opening: PageOpening = FROM_THE_TOP, **choices: Unpack[PageChoices]
 ) -> bytes:
-    """The page of a capture as UTF-8, written to `path` where one is given.
+    """The page of a capture as UTF-8.
 
     `opening` says on which view and head it opens. Of texts with more than 48 tokens X, concat and
     projected stay out. Raises `BadInput` for a language, a head or a view that does not exist,
     `TooLarge` for more numbers than a browser can hold.
     """
     source = PageSource(cap, choices.get("model"), choices.get("picture"))
-    content = page_text(source.captured(), choices, opening).encode()
-    if path is not None:
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content)
-    return content
+    return page_text(source.captured(), choices, opening).encode()
 
 
 def page_text(
@@ -89,7 +79,7 @@ def page_text(
 ) -> str:
     """The page of a capture as text; `opening` says on which view and head it opens.
 
-    Raises what `write_page` raises, and `BadInput` for a view that the page does not have.
+    Raises what `page_bytes` raises, and `BadInput` for a view that the page does not have.
     """
     lang = choices.get("lang", "en")
     require_one_of("lang", lang, LANGUAGES)

@@ -1,4 +1,4 @@
-"""`write_page`: what the file holds, each number once, and what it refuses."""
+"""`page_bytes`: what the file holds, each number once, and what it refuses."""
 
 import base64
 import gzip
@@ -21,7 +21,7 @@ import attnviz
 from attnviz.attention.capture import Capture
 from attnviz.errors import BadInput, TooLarge
 from attnviz.files.saved_page import arrays as page_arrays
-from attnviz.files.saved_page import rebuilt, write_page
+from attnviz.files.saved_page import page_bytes, rebuilt
 from attnviz.files.saved_page.first_view import PageOpening
 from attnviz.notebook.frame import FAINT
 from attnviz.pictures.group.groups import groups
@@ -45,7 +45,7 @@ def capture() -> Capture:
 
 @pytest.fixture(scope="module")
 def page(capture: Capture) -> str:
-    return write_page(capture, heads=[HEAD]).decode()
+    return page_bytes(capture, heads=[HEAD]).decode()
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_the_weights_of_all_heads_travel_once_for_overview_and_head(
 def test_a_page_of_some_heads_has_the_numbers_of_the_whole_capture(
     some: Capture, page: str, capture: Capture
 ) -> None:
-    shown = write_page(some, heads="all").decode()
+    shown = page_bytes(some, heads="all").decode()
     views = index(shown)["groups"][0]["views"]
     assert index(shown)["start"] == {"layer": 1, "head": 2}
     assert [*views["steps"]["heads"]] == [*views["masks"]["heads"]] == [*KEPT]
@@ -190,7 +190,7 @@ def test_a_page_of_some_heads_holds_these_alone_however_many_the_model_has(
     kept = ["L0.H3", "L5.H31", "L17.H0", "L17.H9", "L30.H16", "L31.H31"]
     whole = attnviz.capture(model, inputs=inputs)
     with pytest.raises(TooLarge, match="all heads together have"):
-        write_page(whole)
+        page_bytes(whole)
     cap = attnviz.capture(model, inputs=inputs, keep=kept)
     attnviz.save(attnviz.read(attnviz.save(cap, tmp_path / "x.safetensors")), tmp_path / "x.html")
     shown = (tmp_path / "x.html").read_text()
@@ -211,23 +211,23 @@ def test_a_page_of_some_heads_holds_these_alone_however_many_the_model_has(
 @pytest.mark.parametrize("choices", [{"heads": ["L0.H0"]}, {"heads": ["L1.H3"]}])
 def test_a_page_names_the_heads_that_were_kept(some: Capture, choices: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="keeps L1.H2, L1.H7, L2.H3, L5.H11 alone"):
-        write_page(some, **choices)
+        page_bytes(some, **choices)
     with pytest.raises(BadInput, match="6 × 12 layers × heads"):
-        write_page(some, heads=["L9.H0"])
+        page_bytes(some, heads=["L9.H0"])
 
 
 def test_a_page_of_some_cross_attention_has_no_alignment_and_says_why() -> None:
     lm = attnviz.load("translator")
     cap = attnviz.capture(lm, "I like red cars.", target="j' aime", keep=["decoder.cross.L1.H1"])
-    (group,) = index(write_page(cap, model=lm).decode())["groups"]
+    (group,) = index(page_bytes(cap, model=lm).decode())["groups"]
     assert group["views"].keys() == {"head", "overview", "steps", "masks"}
     with pytest.raises(BadInput, match="keeps the layers 1 alone, and this needs all"):
-        write_page(cap, model=lm, opening=PageOpening("alignment"))
+        page_bytes(cap, model=lm, opening=PageOpening("alignment"))
 
 
 def test_scaled_scores_are_made_of_the_scores() -> None:
     cap = attnviz.capture("minilm", " ".join(["cat"] * 40))
-    page = write_page(cap).decode()
+    page = page_bytes(cap).decode()
     entries = index(page)["groups"][0]["views"]["steps"]["heads"]["L0.H0"]["arrays"]
     [scaled] = [entry for entry in entries if entry["name"] == "scaled"]
     assert scaled["times"] == np.float32(32**-0.5)
@@ -274,7 +274,7 @@ def test_the_policy_names_both_scripts_and_the_style_and_allows_no_connection(pa
 
 
 def test_a_title_is_escaped_and_says_where_the_numbers_come_from(capture: Capture) -> None:
-    page = write_page(capture, title=SCRIPT).decode()
+    page = page_bytes(capture, title=SCRIPT).decode()
     assert SCRIPT not in page and "&lt;/script&gt;&lt;img src=x" in page
     assert WORDS in page and capture.model.revision in page and attnviz.__version__ in page
     assert "The same numbers as the model (largest difference" in page
@@ -283,7 +283,7 @@ def test_a_title_is_escaped_and_says_where_the_numbers_come_from(capture: Captur
 def test_long_texts_leave_the_widest_matrices_out() -> None:
     cap = attnviz.capture("minilm", " ".join(["cat"] * 60))
     assert len(cap.tokens) > 48
-    page = write_page(cap).decode()
+    page = page_bytes(cap).decode()
     assert arrays(page, "steps", "L0.H0").keys() == {
         *("q", "k", "v", "scores", "scaled", "masked", "weights", "mixed", "blocked", "reach")
     }
@@ -299,7 +299,7 @@ def test_long_texts_leave_the_widest_matrices_out() -> None:
 )
 def test_what_does_not_exist_is_refused(capture: Capture, choices: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
-        write_page(capture, **choices)
+        page_bytes(capture, **choices)
 
 
 def test_more_numbers_than_a_browser_holds_are_refused(
@@ -307,13 +307,12 @@ def test_more_numbers_than_a_browser_holds_are_refused(
 ) -> None:
     monkeypatch.setattr(page_arrays, "MAX_BYTES", 2**12)
     with pytest.raises(TooLarge, match="fewer heads="):
-        write_page(capture)
+        page_bytes(capture)
 
 
-def test_a_page_is_written_where_a_path_says(capture: Capture, tmp_path: Path) -> None:
-    content = write_page(capture, tmp_path / "cat.html")
-    assert (tmp_path / "cat.html").read_bytes() == content
-    assert attnviz.save(capture, tmp_path / "other.html").read_bytes() == content
+def test_save_writes_the_page_where_a_path_says(capture: Capture, tmp_path: Path) -> None:
+    path = attnviz.save(capture, tmp_path / "cat.html")
+    assert path == tmp_path / "cat.html" and path.read_bytes() == page_bytes(capture)
 
 
 def test_the_colours_of_a_page_are_those_of_the_app() -> None:
