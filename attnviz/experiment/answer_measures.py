@@ -15,6 +15,7 @@ from torch import Tensor
 from attnviz.errors import bad_argument
 
 LAST = -1
+CENTRED = "the logit minus the mean of all"
 
 Output = Mapping[str, Any]
 # a function of the model's output by name, output["logits"] [row, token, vocab], that gives a
@@ -98,3 +99,15 @@ def printed(on: AnswerMeasure | None) -> str:
     """A measure as messages name it; a function has no name that says anything."""
     is_named = isinstance(on, NextToken | Class | Cosine | Target | Divergence)
     return str(on) if is_named else "this number of the answer"
+
+
+def split_name(on: AnswerMeasure | None) -> str:
+    """The number that direct attribution splits, in words.
+
+    A logarithm of probabilities is not linear in the logits: its linear companion is split.
+    """
+    if isinstance(on, Target):
+        return f"Σ({CENTRED}), {on}"
+    if isinstance(on, NextToken) and on.log_probability:
+        return f"{CENTRED}, {on}"
+    return "the number" if on is None else str(on)

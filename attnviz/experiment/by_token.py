@@ -35,7 +35,7 @@ from attnviz.capture.record.recorder import record
 from attnviz.changes.kinds import Cut
 from attnviz.changes.site import place_among
 from attnviz.errors import bad_argument, require_index, require_one_of
-from attnviz.experiment.answer_measures import AnswerMeasure
+from attnviz.experiment.answer_measures import AnswerMeasure, split_name
 from attnviz.experiment.changed_run import read_sets
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, Naming, site_of
@@ -113,11 +113,12 @@ class HeadShares:
 class DirectByToken:
     """The part of a number by head and key: `values` and `rest` sum to `own`.
 
-    `number` is the measure, or the `ScoreCell` that was split. `tokens` has the labels of each
-    head's keys, those of the encoder in cross-attention; a head with fewer keys has zeros behind
-    them. `rest` has what is no head: embeddings, MLPs, biases, and heads of which no values are
-    known. `mean_value` is the control: the same with the text's mean value in place of each key's,
-    what the weights alone would bring.
+    `number` is the measure, or the `ScoreCell` that was split; of a measure that is a logarithm
+    of probabilities the logits are split, each minus the mean of all, as in `Direct`. `tokens`
+    has the labels of each head's keys, those of the encoder in cross-attention; a head with
+    fewer keys has zeros behind them. `rest` has what is no head: embeddings, MLPs, biases, and
+    heads of which no values are known. `mean_value` is the control: the same with the text's
+    mean value in place of each key's, what the weights alone would bring.
     """
 
     prepared: CleanRun
@@ -287,7 +288,8 @@ class DirectByToken:
 
     @property
     def _name(self) -> str:
-        return shortened("the number" if self.number is None else str(self.number))
+        number = self.number
+        return shortened(str(number) if isinstance(number, ScoreCell) else split_name(number))
 
     @property
     def _doubt(self) -> str:

@@ -19,7 +19,7 @@ from torch import Tensor
 from attnviz.attention.tolerance import rounding
 from attnviz.changes.site import place_among
 from attnviz.errors import BadInput
-from attnviz.experiment.answer_measures import AnswerMeasure, printed
+from attnviz.experiment.answer_measures import AnswerMeasure, printed, split_name
 from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.components import Component, components
 from attnviz.experiment.dataflow.parts import Walk
@@ -38,6 +38,8 @@ STREAM = "the residual stream"
 class Direct:
     """The direct contribution of each component; `values` sum to `total`, the model's own is `own`.
 
+    For the log-likelihood of a `Target`, which is not linear, the number is the sum of the target's
+    logits, each minus the mean of all; likewise for the log-probability of a `NextToken`.
     `frozen` names what was held constant so that the sum is exact.
     """
 
@@ -80,10 +82,9 @@ class Direct:
         return {"component": list(map(str, self.components)), "value": self.values.tolist()}
 
     def __repr__(self) -> str:
-        name = "the given number" if self.measure is None else str(self.measure)
         parts = counted(len(self.components), "component")
         split = f"{self.own:.4g} split into {parts}{self._doubt}"
-        return f"Direct of {shortened(name)}: {split}; print() lists them"
+        return f"Direct of {shortened(split_name(self.measure))}: {split}; print() lists them"
 
     def __str__(self) -> str:
         """The components with what they wrote, the largest first."""

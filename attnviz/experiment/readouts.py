@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attnviz.errors import BadInput, bad_argument
 from attnviz.experiment.answer_measures import (
+    CENTRED,
     LAST,
     Class,
     Cosine,
@@ -29,8 +30,6 @@ from attnviz.experiment.clean_run import CleanRun
 from attnviz.experiment.outputs.classes import class_names
 from attnviz.experiment.outputs.similarity import MIN_NORM, pooled
 from attnviz.models.loaded_model import LoadedModel
-
-CENTRED = "the logit minus the mean of all"
 
 # one number for each row of the batch, or one for each row and choice
 Read = Callable[[Any], Tensor]

@@ -246,7 +246,11 @@ def split_of(run: "Experiment") -> "DirectByToken | None":
 
 
 def _measure(run: "Experiment") -> "AnswerMeasure | None":
-    """The lead of the first choice, a target's log-likelihood, or a cosine to another sentence."""
+    """The lead of the first choice, a target, or a cosine to another sentence.
+
+    A target's log-likelihood is not linear: the sum of its logits, each minus the mean of all, is
+    split in its place.
+    """
     from attnviz.experiment.answer_measures import Cosine
 
     if run.reader.kind == "cosines" and run.others:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import attnviz
+from attnviz.experiment.answer_measures import split_name
 from attnviz.models.loaded_model import LoadedModel
 
 TEXT = "Lily gave the red ball to"
@@ -73,3 +74,26 @@ def test_a_token_that_raises_the_answer_has_opposite_signs(stories: LoadedModel)
 
 def test_of_the_tokens_that_it_writes_a_model_does_not_read_the_last(stories: LoadedModel) -> None:
     assert [attnviz.capture(stories, TEXT, generate=n).n_generated for n in (6, 1)] == [5, 0]
+
+
+def test_split_of_a_target_prints_the_name_of_the_number_that_it_splits() -> None:
+    """A log-likelihood is below 0; what is split is a sum of logits, each minus the mean."""
+    lm = attnviz.load("translator")
+    run = attnviz.experiment(lm, "The cat sleeps.", on=attnviz.Target("Le chat dort."))
+    labels = run.prepared.labels()[0]
+    logits = run.prepared.clean["logits"][0, : len(labels)].double()
+    picked = logits[range(len(labels)), labels]
+    centred = float((picked - logits.mean(-1)).sum())
+    assert float((picked - logits.logsumexp(-1)).sum()) < 0 < centred
+    for result in (run.direct(), run.direct(by="token")):
+        assert result.own == pytest.approx(centred, rel=1e-5)
+        said = "Σ(the logit minus the mean of all), Target("
+        assert f" of {said}" in repr(result)
+    assert str(run.direct(by="token")).startswith(said)
+
+
+def test_split_name_is_the_measure_where_the_measure_is_split() -> None:
+    plain, log = attnviz.NextToken(" Tom"), attnviz.NextToken(" Tom", log_probability=True)
+    assert split_name(plain) == str(plain)
+    assert split_name(log) == f"the logit minus the mean of all, {log}"
+    assert split_name(None) == "the number"

@@ -176,3 +176,18 @@ def test_a_look_that_is_forbidden_in_all_rows_says_so(
         run.with_changes(*each, draws=0).choices.after for each in (found.changes(look), [last])
     )
     assert np.allclose(all_rows, one, atol=1e-6) != said.endswith("in all rows")
+
+
+def test_the_words_of_a_target_name_the_number_that_is_split() -> None:
+    """The sum of its logits, each minus the mean: a log-likelihood could not be above 0."""
+    request = Request.of(("The cat sleeps.",), target=("Le chat dort.",))
+    run = Experiment(prepare_request(attnviz.load("translator"), request))
+    found = words.words_of("en", run, words.split_of(run))
+    assert found is not None and found.title.startswith(
+        "the sum of the target’s logits, each minus"
+    )
+    labels = run.prepared.labels()[0]
+    logits = run.prepared.clean["logits"][0, : len(labels)].double()
+    centred = logits[range(len(labels)), labels] - logits.mean(-1)
+    assert found.split.own == pytest.approx(float(centred.sum()), rel=1e-5) and found.split.own > 0
+    assert f"{found.split.own:+.2f}" in found.view(ForbiddenLook()).sentences[0]
