@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.app.bar import picture
 from attnviz.app.frame import notices
 from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
@@ -54,7 +55,7 @@ FILM = "film"  # True once this visitor has asked for it
 N_TOKENS = 16  # of the story; the last one that is generated is never read
 DOORS: dict[Miniature, Door] = {
     "translator": "output",
-    "picture": "output",
+    "picture": "overview",
     "story": "output",
     "birth": "learn",
 }
@@ -242,6 +243,8 @@ def _open(sent: object) -> None:
         current.take({"lesson": "birth", "card": "live"})
     else:
         current.open_model({"picture": "shapes", "story": "stories"}.get(name, name))
+    if name == "picture":
+        picture.open_pad()
     if name == "translator":
         current.open_text(examples.texts("translator")[0])
     elif name == "story":
