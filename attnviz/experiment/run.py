@@ -302,7 +302,9 @@ class Experiment:
 
         Parameters:
 
-        - `changes`: what `attnviz.ablate`, `patch`, `cut` and `pattern` return.
+        - `changes`: what `attnviz.ablate`, `patch`, `cut`, `pattern`, `edit` and `mask` return. For
+          an ablation to "mean" (the default) or "resample" the model first runs on the texts of
+          its corpus; they are recorded once and kept.
         - `draws`: so many times the same is done to other heads, drawn at random by `seed`.
 
         Returns `ChangedRun`: `answer`, `before`, `change`, `control_changes`, `writes(n_tokens)`.
