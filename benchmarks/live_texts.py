@@ -110,7 +110,7 @@ def _texts(lm: LoadedModel, given: list[str], folder: Path) -> Iterator[tuple[An
         capture = attnviz.capture(lm, text, target=target)
         captured = AppCapture.alone(capture, lm)
         shown = PageContext("en", captured, captured.groups[0])
-        view = packed(grid.CANVAS, heads.overview(shown, measure(shown.group)), "en")
+        view = packed(grid.CANVAS, heads.grid_view(shown, measure(shown.group)), "en")
         sentences = [sentence for layer in unpack(view)[0]["sentences"] for sentence in layer]
         file = folder / f"{number}.safetensors"
         file.write_bytes(prepared.reference(capture, text))

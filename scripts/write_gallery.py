@@ -65,7 +65,7 @@ def story() -> Story:
 
 def captured(model: str, request: Request) -> AppCapture:
     """A capture as pages show it."""
-    return captures.as_app_capture(attnviz.load(model), request, model, model, lambda: None)
+    return captures.run_as_app_capture(attnviz.load(model), request, model, model, lambda: None)
 
 
 def birth() -> Birth:

@@ -21,18 +21,18 @@ from attnviz.app.session import address_bar, current, messages, routes, store, w
 from attnviz.app.session.fragment import fragment
 from attnviz.attention import edits
 from attnviz.i18n import text
-from attnviz.pictures import grid as grids
-from attnviz.pictures import head as one_head
-from attnviz.pictures import masks as overlays
-from attnviz.pictures import rest as told
-from attnviz.pictures import steps as strip
+from attnviz.pictures import grid as grid_picture
+from attnviz.pictures import head as head_picture
+from attnviz.pictures import masks as masks_picture
+from attnviz.pictures import rest as rest_picture
+from attnviz.pictures import steps as steps_picture
 from attnviz.pictures import writing
 from attnviz.pictures.group import groups, heads
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.group.axes import token_axes
 from attnviz.pictures.group.groups import MAX_POOLED_CELLS, MAX_WHOLE
 from attnviz.pictures.group.measures import Measured, measure
-from attnviz.pictures.masks import fill as masks_view
+from attnviz.pictures.masks import fill as masks_fill
 from attnviz.pictures.shared.canvas import Canvas
 from attnviz.pictures.shared.heads import Axes, HeadsView
 from attnviz.pictures.shared.options import parse_options
@@ -43,7 +43,7 @@ from attnviz.pictures.shared.selection import (
     parse_question,
     parse_selection,
 )
-from attnviz.pictures.steps import fill as steps_view
+from attnviz.pictures.steps import fill as steps_fill
 from attnviz.types import HeadId
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ FIRST_SIGHT = "first_sight"  # what was chosen when a capture came into sight
 # the fragments that answer what is asked of a cell, which stand below the heads
 ANSWERS: dict[Asked, str] = {"forbid": "effects", "links": "head_links"}
 MASK_CODE = "mask_code"  # the fragment of Compute that runs again when other masks are applied
-FACES = get_args(strip.Face)
+FACES = get_args(steps_picture.Face)
 MAX_STEPS = 2  # the largest, of 2,048 tokens, keeps 70 MB
 
 
@@ -75,7 +75,7 @@ def _player(shown: PageContext) -> None:
 
 def grows(shown: PageContext) -> bool:
     """True if a square of the grid grows in place: where all weights come with the picture."""
-    return shown.size.all_at_once and not grids.comes_first(shown.size)
+    return shown.size.all_at_once and not grid_picture.comes_first(shown.size)
 
 
 def look(shown: PageContext) -> None:
@@ -101,26 +101,26 @@ def grid(shown: PageContext, grows: bool = False) -> None:
             )
             return
         at, is_sorted = _first_sight(shown)
-        first = at if grids.comes_first(size) else None
+        first = at if grid_picture.comes_first(size) else None
         known = measured(shown) if is_sorted else None
 
         def overview() -> HeadsView:
             if size.pooled:
-                return grids.overview(shown, known)
+                return grid_picture.overview(shown, known)
             if first is not None:
-                return grids.first_look(shown, known, first)
-            return heads.overview(shown, known)
+                return grid_picture.first_look(shown, known, first)
+            return heads.grid_view(shown, known)
 
         name = f"{known is not None} {first}"
         with messages.spinner(text(shown.lang, "wait.afar"), quick=not size.pooled):
-            _draw_heads(grids.CANVAS, shown, overview, grows, name)
+            _draw_heads(grid_picture.CANVAS, shown, overview, grows, name)
 
 
 @fragment()
 def head(shown: PageContext, grows: bool = False) -> None:
     """One head of the first text; the browser switches to the others without a message."""
     with messages.guard(shown.lang):
-        _draw_heads(one_head.CANVAS, shown, lambda: heads.one_head(shown, None), grows)
+        _draw_heads(head_picture.CANVAS, shown, lambda: heads.head_view(shown, None), grows)
 
 
 @fragment()
@@ -130,13 +130,19 @@ def rest(shown: PageContext, *, weights: bool) -> None:
     if not (size.all_at_once or size.pooled):
         return
     with messages.guard(lang):
-        draw(told.CANVAS, lambda: told.words(shown, measured(shown)), "rest", lang, kept=shown.key)
-        if not (weights and grids.comes_first(size)):
+        draw(
+            rest_picture.CANVAS,
+            lambda: rest_picture.words(shown, measured(shown)),
+            "rest",
+            lang,
+            kept=shown.key,
+        )
+        if not (weights and grid_picture.comes_first(size)):
             return
-        for layers in told.parts(shown):
+        for layers in rest_picture.parts(shown):
             draw(
-                told.CANVAS,
-                lambda layers=layers: told.weights(shown, layers),  # type: ignore[misc]
+                rest_picture.CANVAS,
+                lambda layers=layers: rest_picture.weights(shown, layers),  # type: ignore[misc]
                 f"rest.{layers.start}",
                 lang,
                 kept=f"{shown.key} {layers.start}",
@@ -207,13 +213,13 @@ def steps(shown: PageContext) -> None:
             "face": open_face,
         }
 
-        def view() -> strip.StepsData:
+        def view() -> steps_picture.StepsData:
             before, changed = _steps(shown, layer, head), edits.parse(edited)
-            row = steps_view.steps(shown, layer, head, before, changed)
+            row = steps_fill.steps(shown, layer, head, before, changed)
             return replace(row, faces=faces, face=face)
 
         kept = f"{shown.key} {layer} {head} {edited} {face} {len(faces)}"
-        draw(strip.CANVAS, view, "steps", shown.lang, on, kept)
+        draw(steps_picture.CANVAS, view, "steps", shown.lang, on, kept)
 
 
 @fragment("masks")
@@ -228,8 +234,8 @@ def masks(shown: PageContext) -> None:
             return
         extent = shown.size.extent
         draw(
-            overlays.CANVAS,
-            lambda: masks_view.masks_data(shown, layer, head),
+            masks_picture.CANVAS,
+            lambda: masks_fill.masks_data(shown, layer, head),
             "masks",
             shown.lang,
             {"selection": keep_selection(extent, "masks", *rail())},

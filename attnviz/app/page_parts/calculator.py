@@ -19,7 +19,7 @@ from attnviz.app.session import address_bar, current, messages, store, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import BadInput
 from attnviz.i18n import Language, text
-from attnviz.pictures import steps as strip
+from attnviz.pictures import steps as steps_picture
 from attnviz.pictures.shared.selection import Extent, parse_selection
 from attnviz.teach.calculator import run
 from attnviz.teach.calculator import sheet as sheets
@@ -198,7 +198,7 @@ def _steps(lang: Language, sheet: Sheet) -> None:
         extent = Extent(1, 1, sheet.n_query, sheet.n_key)
         is_alone = address_bar.is_embedded()
         draw(
-            strip.CANVAS,
+            steps_picture.CANVAS,
             lambda: replace(run.sheet_steps(lang, sheet), face=None if is_alone else "numbers"),
             "lab",
             lang,

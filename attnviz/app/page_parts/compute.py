@@ -36,7 +36,7 @@ from attnviz.errors import BadInput
 from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.masks import code, spec
-from attnviz.pictures import effects as told
+from attnviz.pictures import effects as effects_picture
 from attnviz.pictures.effects import EffectsView
 from attnviz.pictures.group import answers
 from attnviz.pictures.group.app_capture import PageContext
@@ -239,7 +239,7 @@ def _sentence(shown: PageContext, page: str) -> None:
             raise
         st.markdown(edited.sentence)
         if edited.turned is not None and not address_bar.is_embedded():
-            draw(told.CANVAS, edited.turned, "edited", lang)
+            draw(effects_picture.CANVAS, edited.turned, "edited", lang)
         if edited.control:
             st.caption(edited.control)
 
@@ -282,7 +282,7 @@ def _answer(
     sentence = answers.changed_sentence(*of, "edited", quote=messages.plain, what=what)
     plain = answers.changed_sentence(*of, "switchboard", what=what)
     control = answers.control_sentence(lang, run.reader, result, "edited")
-    turned = told.of_edit(run.reader, where, result.before, result.after, plain)
+    turned = effects_picture.of_edit(run.reader, where, result.before, result.after, plain)
     return EditedAnswer(sentence, control, turned)
 
 

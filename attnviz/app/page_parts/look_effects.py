@@ -21,7 +21,7 @@ from attnviz.app.session import current, messages, widgets
 from attnviz.app.session.fragment import fragment
 from attnviz.errors import AttnVizError
 from attnviz.i18n import text
-from attnviz.pictures import effects as told
+from attnviz.pictures import effects as effects_picture
 from attnviz.pictures.effects import CANVAS
 from attnviz.pictures.group.app_capture import PageContext
 from attnviz.pictures.switches import Off
@@ -68,7 +68,7 @@ def _of_whole_heads(shown: PageContext, request: "Request") -> None:
     with nullcontext() if asked else suppress(AttnVizError):
         effects = measurement.head_effects(shown.lang, key, answered, OFF, with_bar=asked)
     if effects is not None:
-        view = partial(told.of_heads, shown, answered.run.reader, effects)
+        view = partial(effects_picture.of_heads, shown, answered.run.reader, effects)
         draw(CANVAS, view, "effects", shown.lang, kept=f"{shown.key} {request.key}")
 
 
@@ -85,7 +85,7 @@ def _of_looks(shown: PageContext, request: "Request | None", cell: tuple[int, in
     key = f"{shown.captured.key} {request.key}"
     cuts = measurement.look_cuts(shown.lang, key, answered, looks)
     if cuts is not None:
-        view = partial(told.of_looks, shown, answered.run, cuts)
+        view = partial(effects_picture.of_looks, shown, answered.run, cuts)
         draw(CANVAS, view, "effects", shown.lang, kept=f"{shown.key} {request.key} {cell}")
 
 

@@ -3,6 +3,10 @@
 In: a model's source and a request. Out: an `AppCapture`, and the target that a model answers with.
 A refusal is kept too. What takes long waits for its turn. A model that fails with an error of its
 own libraries (a tokenizer, memory) is reported as `run_failed`, its traceback goes to the log.
+
+`recall` and `changed` are what pages call: they take a capture from the memories `_usual`, `_long`
+and `_changed`. A memory that has none calls `run_as_app_capture`; `run_model`, which that calls,
+is the only one of these that runs the model.
 """
 
 import logging
@@ -49,11 +53,11 @@ def recall(source: Source, request: "Request") -> AppCapture:
     kept = _long if n_chars > LONG_CHARS else _usual
     key, work = kept.key(source, request, loaded), partial(kept, source, request, loaded)
     if loading.is_own(source) and n_chars <= MANY_CHARS:
-        return remembered(key, work)
-    return remembered(key, lambda: turns.in_turn(key, work))
+        return unless_refused(key, work)
+    return unless_refused(key, lambda: turns.in_turn(key, work))
 
 
-def remembered(key: str, compute: Callable[[], Result]) -> Result:
+def unless_refused(key: str, compute: Callable[[], Result]) -> Result:
     """The result of `compute`; raises the `TooLarge` that it raised before for this key.
 
     So no run of a page tokenises a text anew that is too long. What another model or setting would
@@ -81,19 +85,19 @@ def changed(source: Source, request: "Request", changes: str) -> AppCapture:
 def _changed(source: Source, request: "Request", changes: str, loaded: "LoadedModel") -> AppCapture:
     key = _changed.key(source, request, changes, loaded)
     recall = partial(changed, source, request, changes)
-    return as_app_capture(loaded, request, source.name, key, recall, changes)
+    return run_as_app_capture(loaded, request, source.name, key, recall, changes)
 
 
-def _run_first(source: Source, request: "Request", loaded: "LoadedModel") -> AppCapture:
+def _run_request(source: Source, request: "Request", loaded: "LoadedModel") -> AppCapture:
     key = _usual.key(source, request, loaded)
-    return as_app_capture(loaded, request, source.name, key, partial(recall, source, request))
+    return run_as_app_capture(loaded, request, source.name, key, partial(recall, source, request))
 
 
-_usual = shared(most=MAX_CAPTURES, holds_model=True)(_run_first)
-_long = shared(most=MAX_LONG_CAPTURES, holds_model=True)(_run_first)
+_usual = shared(most=MAX_CAPTURES, holds_model=True)(_run_request)
+_long = shared(most=MAX_LONG_CAPTURES, holds_model=True)(_run_request)
 
 
-def as_app_capture(
+def run_as_app_capture(
     loaded: "LoadedModel",
     request: "Request",
     name: str,
@@ -102,7 +106,7 @@ def as_app_capture(
     changes: str = "",
 ) -> AppCapture:
     """The capture of a request as pages show it, with changes made; `recall` finds it again."""
-    capture, picture = run(loaded, request, changes)
+    capture, picture = run_model(loaded, request, changes)
     return AppCapture(
         key=key,
         name=name,
@@ -116,7 +120,7 @@ def as_app_capture(
     )
 
 
-def run(loaded: "LoadedModel", request: "Request", changes: str = "") -> "CaptureAndPicture":
+def run_model(loaded: "LoadedModel", request: "Request", changes: str = "") -> "CaptureAndPicture":
     """The capture of a request, and its picture as the model's processor cropped and resized it."""
     from attnviz.capture.plan.images import seen_picture
     from attnviz.capture.run import capture_request

@@ -66,9 +66,9 @@ def parts(shown: PageContext, chosen: Sequence[HeadId]) -> Iterator[PagePart]:
     group, lang = shown.group, shown.lang
     measured = measure(group)
     # no name holds the weights of a view while the next one is made
-    yield PagePart("head", "head", sent(head.CANVAS, head_views.one_head(shown, measured), lang))
+    yield PagePart("head", "head", sent(head.CANVAS, head_views.head_view(shown, measured), lang))
     yield PagePart(
-        "overview", "grid", sent(grid.CANVAS, head_views.overview(shown, measured), lang)
+        "overview", "grid", sent(grid.CANVAS, head_views.grid_view(shown, measured), lang)
     )
     if not group.uneven and picture_places.picture(shown.captured, group) is not None:
         every = sent(patches.CANVAS, head_views.all_heads(shown, measured), lang)

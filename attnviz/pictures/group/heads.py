@@ -66,19 +66,22 @@ def capture_name(shown: PageContext) -> str:
     return sha256(shown.key.encode()).hexdigest()[:16]
 
 
-def overview(shown: PageContext, measured: Measured | None) -> HeadsView:
-    """All heads of a group, with every measure that this text has."""
-    view = small(shown, measured)
+def grid_view(shown: PageContext, measured: Measured | None) -> HeadsView:
+    """All heads of a group for the grid, with every measure that this text has."""
+    view = small_view(shown, measured)
     return view if measured is None else replace(view, measures=measures(shown.lang, measured))
 
 
-def small(shown: PageContext, measured: Measured | None) -> HeadsView:
+def small_view(shown: PageContext, measured: Measured | None) -> HeadsView:
     """All heads of a group, for small pictures."""
     return replace(all_heads(shown, measured), small=True)
 
 
-def one_head(shown: PageContext, measured: Measured | None) -> HeadsView:
-    """All heads of a group, with the words that their tokens make and the sound under the keys."""
+def head_view(shown: PageContext, measured: Measured | None) -> HeadsView:
+    """All heads of a group for the picture of one head, which switches between them.
+
+    It has the words that the tokens make, and the sound under the keys.
+    """
     view = replace(all_heads(shown, measured), heard=spectrum(shown))
     if view.patches is not None or view.layers:
         return view

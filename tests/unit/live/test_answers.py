@@ -321,7 +321,7 @@ def test_show_marks_what_was_written(tmp_path: Path) -> None:
     [found] = asked(lm, tmp_path, "en", request)
     captured = AppCapture.alone(capture, lm)
     shown = PageContext("en", captured, captured.groups[0])
-    view = head_views.one_head(shown, measure(shown.group))
+    view = head_views.head_view(shown, measure(shown.group))
     wanted, _ = unpack(packed(head.CANVAS, view, "en"))
     header, _ = unpack(found["views"]["head"])
     assert header == wanted and sum(header["written"]) == capture.n_generated == count - 1

@@ -59,8 +59,8 @@ def by_library(shown: PageContext) -> dict[str, bytes]:
     layer, number = PLACE["layer"], PLACE["head"]
     derived = attnviz.derive(shown.group.call(layer), number, shown.group.row(layer))
     return {
-        "grid": packed(grid.CANVAS, head_views.overview(shown, measured), lang),
-        "head": packed(head.CANVAS, head_views.one_head(shown, measured), lang),
+        "grid": packed(grid.CANVAS, head_views.grid_view(shown, measured), lang),
+        "head": packed(head.CANVAS, head_views.head_view(shown, measured), lang),
         "steps": packed(steps.CANVAS, step_views.steps(shown, layer, number, derived), lang),
         "masks": packed(masks.CANVAS, mask_views.masks_data(shown, layer, number), lang),
     }

@@ -81,7 +81,7 @@ def _distributions(shown: PageContext) -> None:
         draw(
             writing.CANVAS,
             lambda: writing.WritingView(
-                heads.small(shown, fragments.measured(shown)), _draws(shown, sampling)
+                heads.small_view(shown, fragments.measured(shown)), _draws(shown, sampling)
             ),
             "writing",
             shown.lang,

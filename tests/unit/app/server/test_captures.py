@@ -27,7 +27,7 @@ def refuse() -> weakref.ref[Model]:
         raise TooLarge("2500 tokens", code="too_many_tokens", found=2500, limit=512, unit="tokens")
 
     with pytest.raises(TooLarge):
-        captures.remembered("a text that is too long", compute)
+        captures.unless_refused("a text that is too long", compute)
     return weakref.ref(model)
 
 
@@ -35,13 +35,13 @@ def test_a_text_that_is_too_long_is_refused_again_without_a_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs: list[Request] = []
-    run = captures.run
+    run = captures.run_model
 
     def counted(loaded: object, request: Request, changes: str) -> object:
         runs.append(request)
         return run(loaded, request, changes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(captures, "run", counted)
+    monkeypatch.setattr(captures, "run_model", counted)
     source, request = sources.source("minilm"), Request.of("a dog and " * 300)
     errors = []
     for _ in range(3):
@@ -61,7 +61,7 @@ def test_a_remembered_refusal_holds_no_model_and_says_the_same_again() -> None:
     raised = []
     for _ in range(2):
         with pytest.raises(TooLarge, match="2500 tokens") as refused:
-            captures.remembered("a text that is too long", lambda: 1)
+            captures.unless_refused("a text that is too long", lambda: 1)
         raised.append(refused.value)
     assert raised[0] is not raised[1], "an error that is raised again would gather frames"
     assert raised[1].details == {"found": 2500, "limit": 512, "unit": "tokens"}

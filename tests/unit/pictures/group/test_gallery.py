@@ -17,7 +17,7 @@ N_TOKENS = 4
 
 
 def captured(name: str, request: Request) -> AppCapture:
-    return captures.as_app_capture(attnviz.load(name), request, name, name, lambda: None)
+    return captures.run_as_app_capture(attnviz.load(name), request, name, name, lambda: None)
 
 
 def test_lines_are_one_head_between_the_words() -> None:
