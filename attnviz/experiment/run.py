@@ -302,15 +302,13 @@ class Experiment:
 
         Parameters:
 
-        - `changes`: what `attnviz.ablate`, `patch`, `cut`, `pattern`, `edit` and `mask` return. For
-          an ablation to "mean" (the default) or "resample" the model first runs on the texts of
-          its corpus; they are recorded once and kept.
+        - `changes`: what `attnviz.ablate`, `patch`, `cut`, `pattern`, `edit` and `mask` return; an
+          ablation to "mean" (the default) or "resample" first runs the model on its corpus, once.
         - `draws`: so many times the same is done to other heads, drawn at random by `seed`.
 
         Returns `ChangedRun`: `answer`, `before`, `change`, `control_changes`, `writes(n_tokens)`.
 
-        Raises `BadInput` for a head that the model does not have, and `UnsupportedAttention` for a
-        change that it cannot take.
+        Raises `BadInput` for a missing head, `UnsupportedAttention` for a change it cannot take.
 
         Example:
 
