@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.changes import Change, ablate, mask, pattern
+from attnviz.changes import Change, ablate, mask, patch, pattern
 from attnviz.errors import BadInput
 from attnviz.experiment import Experiment
 from attnviz.experiment.answers import AnswerReader, answer_of
@@ -61,6 +61,16 @@ def test_a_head_with_another_mask_has_other_heads_with_it_beside(
     for (head,), row in zip(found.control_heads, found.controls, strict=True):
         wanted = captured(stories, [mask(head, "causal+window:4")])
         assert np.abs(row - wanted).max() < ROUNDING
+
+
+def test_a_patched_layer_gets_the_numbers_of_each_head(
+    stories: LoadedModel, asked: tuple[CleanRun, AnswerReader]
+) -> None:
+    source = attnviz.capture(stories, STORE.replace("John gave", "Mary gave"))
+    change = patch("L0", source)
+    found = changed_numbers(asked[0], asked[1].read, [change])
+    assert np.abs(found.after - found.before).max() > 100 * ROUNDING
+    assert np.abs(found.after - captured(stories, [change])).max() < ROUNDING
 
 
 def test_one_head_decides_who_gets_the_drink(asked: tuple[CleanRun, AnswerReader]) -> None:

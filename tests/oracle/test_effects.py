@@ -183,6 +183,22 @@ def test_effects_of_resumed_passes_have_the_bits_of_whole_ones(
     assert np.abs(whole.changes).max() > 0.1
 
 
+@pytest.mark.filterwarnings("ignore")  # transformers' own, of tiny configs
+def test_effects_take_a_head_away_from_both_calls_of_a_layer() -> None:
+    model, _ = build("diffllama", tiny_config("diffllama", "tiny", None))
+    lm, inputs = attnviz.load(model), first_fitting("diffllama", model)
+
+    def on(output: Any) -> Tensor:
+        hidden = output["last_hidden_state"].float()
+        return (hidden * torch.linspace(-1, 1, hidden[0].numel()).view_as(hidden[0])).sum((1, 2))
+
+    effects = attnviz.experiment(lm, on=on, inputs=inputs).effects(to="zero")
+    for head, after in zip(effects.heads, effects.after, strict=True):
+        with torch.no_grad(), attnviz.changed(lm, ablate(head, "zero")):
+            assert after == pytest.approx(float(on(lm.model(**inputs))[0]), rel=1e-5, abs=1e-4)
+    assert np.abs(effects.changes).max() > 0.1
+
+
 def test_a_resumed_pass_runs_again_what_holds_a_shared_module(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
