@@ -31,7 +31,7 @@ BARS = """(bars) => bars
 
 
 def bars(page: Page) -> list[tuple[str, float]]:
-    found = page.locator(".stage-bars li:not(.stage-axis)").evaluate_all(BARS)
+    found = page.locator(".stage-bars li:has(.stage-name)").evaluate_all(BARS)
     return [(name.strip(), value) for name, value in found]
 
 
@@ -53,6 +53,35 @@ def test_the_largest_answer_stands_first_before_and_after_a_cut(look: OpenVisit)
     expect(page.locator(".stage-before")).to_be_visible()
     expect(page.locator(".stage-instead")).to_have_text("where L2.H1 looks instead")
     expect(page.locator(".stage-square-name").first).to_have_text("L0.H0")
+
+
+# the names above the line and below it, as they stand from top to bottom
+PARTS = """(list) => {
+    const line = list.querySelector(".stage-further").getBoundingClientRect().top;
+    const rows = [...list.querySelectorAll("li:has(.stage-name)")]
+        .map((row) => [row.getBoundingClientRect().top, row.querySelector(".stage-name")])
+        .sort(([a], [b]) => a - b);
+    const names = (part) => part.map(([, name]) => name.textContent);
+    return [names(rows.filter(([top]) => top < line)), names(rows.filter(([top]) => top >= line))];
+}"""
+
+
+def test_words_that_only_a_cut_brings_up_stand_below_a_line(visit: OpenVisit) -> None:
+    text = "The doctor gave Anna the keys because Anna asked for the"
+    page = visit(lang="en", text=text).page
+    run = attnviz.experiment("stories", text)
+    numbers = run.answer.numbers
+    likeliest = [run.reader.name(int(at)).strip() for at in np.argsort(-numbers)[:5]]
+    assert likeliest == ["boat", "stone", "cake", "cup", "bell"]
+    line = page.locator(".stage-further")
+    expect(line).to_have_text("further down; a cut brings them up")
+    parts = page.locator(".stage-bars")
+    expect_equal(lambda: parts.evaluate(PARTS), [likeliest, ["bear", "wolf", "bird"]])
+    page.locator(".stage-square").nth(3).click()
+    expect(line).to_have_text("further down")
+    expect_equal(lambda: len(parts.evaluate(PARTS)[0]), 3)  # "cup", "bell" are not fourth now
+    page = visit(lang="en").page
+    expect_equal(lambda: page.locator(".stage-bars").evaluate(PARTS)[1], ["John"])
 
 
 @pytest.mark.slow

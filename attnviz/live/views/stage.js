@@ -24,7 +24,7 @@ import { weightsOf } from "./scene.js";
  */
 
 const LEAST_LOOK = 0.15; // as in attnviz/pictures/stage/fill.py
-const [FIRST, MOST_CHOICES] = [3, 6];
+const [N_FIRST, N_RISEN] = [5, 3]; // the likeliest words, and those without the look that moves most
 const FUNCTION_WORDS = new Set(
   (
     "a an the and or but of to in on at with for from he she it they his her its their them him was were is are be had has" +
@@ -102,8 +102,7 @@ function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) 
   const cuts = cutAll(play, lookAt(play, query, key));
   const { clean } = reader;
   const best = mostMoving(cuts)?.numbers ?? clean;
-  const choices = [...new Set([...largest(clean, FIRST), ...largest(best, MOST_CHOICES)])];
-  choices.length = Math.min(choices.length, MOST_CHOICES);
+  const choices = [...new Set([...largest(clean, N_FIRST), ...largest(best, N_RISEN)])];
   const begins = beginnings(scene);
   const name = (/** @type {number} */ choice) => reader.name(choice).trim() + (begins.has(choice) ? "…" : "");
   const winner = largest(clean, 1)[0];
@@ -115,9 +114,17 @@ function nextWord(/** @type {Play} */ play, /** @type {Staged["cell"]} */ cell) 
     share: clean[winner],
     winners: cuts.map((cut) => (cut ? name(cut.winner) : "")),
     shares: cuts.map((cut) => (cut ? cut.numbers[cut.winner] : 0)),
+    leading: leading(clean, choices),
+    leading_after: cuts.map((cut) => (cut ? leading(cut.numbers, choices) : 0)),
     n_words: clean.length,
   };
   return { query, key, tried: candidates.length, answers, cuts };
+}
+
+/** The number of likeliest answers before the first one that is not a choice. */
+function leading(/** @type {ArrayLike<number>} */ numbers, /** @type {number[]} */ choices) {
+  const other = largest(numbers, choices.length).findIndex((one) => !choices.includes(one));
+  return other < 0 ? choices.length : other;
 }
 
 /** The stage of a sentence encoder; null for a text without two words. */
@@ -139,6 +146,8 @@ function meaning(
     share: 0,
     winners: [],
     shares: [],
+    leading: 0,
+    leading_after: [],
     n_words: 0,
   };
   return { ...cell, tried: 0, answers, cuts: cutAll(play, lookAt(play, cell.query, cell.key)) };

@@ -79,9 +79,11 @@ class Answers:
     """The answer as it is, and without each of the looks.
 
     `choices` are names of answers with what they have `before` and `after`; a piece that begins a
-    longer word of the text ends in "…", as its numbers are those of the piece. `winners` are the
-    largest answers after, of all `n_words`. Of an encoder the choices are other changes of the
-    text, and `before` says how far these move the meaning.
+    longer word of the text ends in "…", as its numbers are those of the piece. As many of them as
+    `leading` says, in `leading_after` without each look, are the likeliest words with none left
+    out; words that are not listed may stand before the others. `winners` are the largest answers
+    after, of all `n_words`. Of an encoder the choices are other changes of the text, and `before`
+    says how far these move the meaning.
     """
 
     choices: tuple[str, ...]
@@ -91,6 +93,8 @@ class Answers:
     share: float = 0.0
     winners: tuple[str, ...] = ()
     shares: tuple[float, ...] = ()
+    leading: int = 0
+    leading_after: tuple[int, ...] = ()
     n_words: int = 0
 
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The answer as bars, the largest first. A bar moves, its track keeps its width, and a black line stays where it was; the
-// number follows the bar's own movement, and a bar that is larger now moves up. Of an encoder the bars are yardsticks on a logarithmic scale, below the look that is forbidden.
+// number follows the bar's own movement, and a bar that is larger now moves up. A line stands where words that are not
+// listed would follow. Of an encoder the bars are yardsticks on a logarithmic scale, below the look that is forbidden.
 
 import { wantsLessMotion } from "../shared/clock.js";
 import { el, foreign, setData, setText } from "../shared/dom.js";
@@ -19,6 +20,7 @@ const SLIGHT = 0.002; // so that a bar of next to nothing is seen
 export function makeBars(/** @type {HTMLElement} */ place) {
   /** @type {Bar[]} */
   let bars = [];
+  const further = el("li", { class: "stage-further" });
   /** @type {Header | null} */
   let header = null;
   /** @type {Arrays | null} */
@@ -48,12 +50,21 @@ export function makeBars(/** @type {HTMLElement} */ place) {
   const sort = (/** @type {number[]} */ now, /** @type {boolean} */ isMoving) => {
     const before = bars.map(({ node }) => node.offsetTop);
     const order = [...bars.keys()].sort((a, b) => now[b] - now[a]);
-    order.forEach((at, rank) => (bars[at].node.style.order = String(rank)));
+    order.forEach((at, rank) => (bars[at].node.style.order = String(2 * rank)));
     if (!isMoving) return;
     bars.forEach(({ node }, at) => {
       const by = before[at] - node.offsetTop;
       if (by) node.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], GLIDE);
     });
+  };
+  /** A line below the likeliest words, where others of the list are further down. */
+  const divide = (/** @type {number | null} */ forbidden) => {
+    if (!header) return;
+    const { strings, leading, leading_after: leadingAfter } = header;
+    const above = forbidden === null ? leading : leadingAfter[forbidden];
+    further.hidden = !isNext() || above >= bars.length;
+    further.style.order = String(2 * above - 1);
+    setText(further, forbidden === null ? strings.risen : strings.further);
   };
   return {
     write(/** @type {Header} */ nextHeader, /** @type {Arrays} */ nextArrays) {
@@ -64,7 +75,7 @@ export function makeBars(/** @type {HTMLElement} */ place) {
         ? choices
         : [strings.this_look, ...choices.map((name) => name || strings.another)];
       bars = names.map(makeBar);
-      place.replaceChildren(...bars.map(({ node }) => node), ...(isNext() ? [] : [makeAxis()]));
+      place.replaceChildren(...bars.map(({ node }) => node), isNext() ? further : makeAxis());
       values(null).forEach((value, at) => (bars[at].mark.style.left = `calc(${100 * length(value)}% - 1px)`));
       setData(place, { kind: nextHeader.kind });
     },
@@ -73,6 +84,7 @@ export function makeBars(/** @type {HTMLElement} */ place) {
       cancelAnimationFrame(frame);
       const now = values(forbidden);
       const most = Math.max(...now);
+      divide(forbidden);
       if (isNext()) sort(now, isMoving && !wantsLessMotion());
       bars.forEach((bar, at) => {
         bar.to = now[at];

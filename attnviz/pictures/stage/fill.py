@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float, Float32
 
 from attnviz.pictures.group import groups
 from attnviz.pictures.group.answers import guesses
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from attnviz.experiment.run import Experiment
 
 LEAST_LOOK = 0.15
-FIRST, MOST_CHOICES = 3, 6
+N_FIRST, N_RISEN = 5, 3  # the likeliest words, and those without the look that moves most
 # words that stand in any text and name nothing: a flip to one of them is no story
 FUNCTION_WORDS = frozenset(
     "a an the and or but of to in on at with for from he she it they his her its their him them was"
@@ -61,9 +61,7 @@ def next_word(
         n_tried, key = 0, asked[1]
     cuts = run.cuts(_all_heads(weights, query, key))
     best = cuts.numbers[int(np.argmax(cuts.moved))]
-    first = np.argsort(-clean, kind="stable")[:FIRST].tolist()
-    risen = np.argsort(-best, kind="stable")[:MOST_CHOICES].tolist()
-    choices = list(dict.fromkeys([*first, *risen]))[:MOST_CHOICES]
+    choices = list(dict.fromkeys([*_likeliest(clean, N_FIRST), *_likeliest(best, N_RISEN)]))
     named = _names(captured, run)
     shares = np.take_along_axis(cuts.numbers, cuts.winners[:, None], axis=1)[:, 0]
     answers = Answers(
@@ -74,6 +72,8 @@ def next_word(
         share=float(clean[cuts.winner]),
         winners=tuple(named(int(at)) for at in cuts.winners),
         shares=tuple(shares.tolist()),
+        leading=_leading(clean, choices),
+        leading_after=tuple(_leading(numbers, choices) for numbers in cuts.numbers),
         n_words=len(clean),
     )
     looked_at = _looks(captured, weights, query, key, cuts)
@@ -115,6 +115,18 @@ def strong_looks(weights: Weights) -> list[tuple[str, int, int]]:
                 (f"L{layer}.H{head}", query, int(k)) for k in strongest if row[k] >= LEAST_LOOK
             ]
     return found
+
+
+def _likeliest(numbers: Float[np.ndarray, "answer"], count: int) -> list[int]:
+    """The answers with the largest numbers, the first ones of equals first."""
+    places: list[int] = np.argsort(-numbers, kind="stable")[:count].tolist()
+    return places
+
+
+def _leading(numbers: Float[np.ndarray, "answer"], choices: list[int]) -> int:
+    """The number of likeliest answers before the first one that is not a choice."""
+    likeliest = _likeliest(numbers, len(choices))
+    return next((at for at, one in enumerate(likeliest) if one not in choices), len(choices))
 
 
 def _most_looked_at(weights: Weights) -> int:

@@ -44,9 +44,10 @@ export interface Looks {
 /**
  * The answer as it is, and without each of the looks.
  * `choices` are names of answers with what they have `before` and `after`; a piece that begins a longer word
- * of the text ends in "…", as its numbers are those of the piece. `winners` are the largest answers after, of
- * all `n_words`. Of an encoder the choices are other changes of the text, and `before` says how far these
- * move the meaning.
+ * of the text ends in "…", as its numbers are those of the piece. As many of them as `leading` says, in
+ * `leading_after` without each look, are the likeliest words with none left out; words that are not listed
+ * may stand before the others. `winners` are the largest answers after, of all `n_words`. Of an encoder the
+ * choices are other changes of the text, and `before` says how far these move the meaning.
  */
 export interface Answers {
   choices: string[];
@@ -54,6 +55,8 @@ export interface Answers {
   share: number;
   winners: string[];
   shares: number[];
+  leading: number;
+  leading_after: number[];
   n_words: number;
 }
 
@@ -96,6 +99,8 @@ export interface Strings extends SharedStrings {
   readonly title_meaning: string;
   readonly answer: string;
   readonly listed: string;
+  readonly further: string;
+  readonly risen: string;
   readonly before: string;
   readonly meaning: string;
   readonly idle: string;

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import attnviz
 from attnviz.capture.request import Request
@@ -88,6 +89,31 @@ def assert_alike(name: str, scene: Scene, text: str, tmp_path: Path) -> dict[str
         close = np.abs(arrays[name_].astype(float) - array.astype(float))
         assert close.max(initial=0) <= (1 if array.dtype == np.uint8 else 2e-5), name_
     return {**header, "moved": max(arrays["moved"])}
+
+
+def test_the_words_that_lead_are_the_likeliest_of_the_next_word() -> None:
+    """`fill.next_word` beside a pass of the model with transformers alone."""
+    text = "The doctor gave Anna the keys because Anna asked for the"
+    stage_of = library("stories", text, "own")
+    answers = stage_of.answers
+    lm = attnviz.load("stories")
+    assert lm.tokenizer is not None
+    with torch.no_grad():
+        scores = lm.model(**lm.tokenizer(text, return_tensors="pt")).logits[0, -1]
+    shares, ids = torch.softmax(scores, -1).sort(descending=True)
+    likeliest = [lm.tokenizer.decode([at]).strip() for at in ids]
+    assert answers.leading >= 5
+    assert list(answers.choices[: answers.leading]) == likeliest[: answers.leading]
+    np.testing.assert_allclose(answers.before[:5], shares[:5], atol=1e-5)
+    risen = answers.choices[answers.leading :]
+    assert risen and likeliest[answers.leading] not in risen  # a line must stand above them
+    looks = stage_of.looks
+    heads = [f"L{at // looks.n_heads}.H{at % looks.n_heads}" for at in range(len(looks.moved))]
+    cuts = attnviz.experiment("stories", text).cuts([(at, looks.query, looks.key) for at in heads])
+    listed = [int(ids[likeliest.index(name)]) for name in answers.choices]
+    others = np.delete(cuts.numbers, listed, axis=1).max(axis=1)  # the likeliest that is not listed
+    counted = (cuts.numbers[:, listed] > others[:, None]).sum(axis=1)
+    assert list(answers.leading_after) == counted.tolist() and min(counted) < 5
 
 
 def test_a_stage_whose_cell_does_not_exist_chooses_one(tmp_path: Path) -> None:
