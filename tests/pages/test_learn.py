@@ -468,3 +468,19 @@ def test_numbers_of_no_sheet_are_not_shown(visit: Visit, seed: str) -> None:
 def press_all(app: AppTest, name: str) -> None:
     app.button(key=KEY(name)).click().run()
     assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("card", "layers", "missing"),
+    [
+        ("live", 2, ["place", "mlp"]),
+        ("by_hand", 2, ["place", "norm", "mlp", "logits", "softmax"]),
+        ("moment", 4, []),
+    ],
+)
+def test_the_map_of_a_card_is_of_its_model(
+    visit: Visit, card: str, layers: int, missing: list[str]
+) -> None:
+    sent_headers = headers(visit("learn", lesson="birth", card=card))
+    (header,) = (header for header in sent_headers if "missing" in header)
+    assert (header["layers"], header["missing"]) == (layers, missing)

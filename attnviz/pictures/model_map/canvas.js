@@ -1,6 +1,7 @@
 // @ts-check
 // Model map: one row of small boxes from the tokens to the softmax. The boxes of a layer stand in a frame with the number
-// of layers. A box is a button that leads to the card of its part; it is lit, off (a line through), or neither.
+// of layers. A box is a button that leads to the card of its part; it is lit, off (a line through), or neither. A part
+// that the model does not have is left out.
 
 import { parse } from "../shared/buffer.js";
 import { el } from "../shared/dom.js";
@@ -11,7 +12,9 @@ import { el } from "../shared/dom.js";
 /** @type {readonly PartName[]} */
 const START = ["tokens", "embedding", "place"];
 /** @type {readonly PartName[]} */
-const LAYER = ["norm", "attention", "add", "norm", "mlp", "add"];
+const ATTENTION = ["norm", "attention", "add"];
+/** @type {readonly PartName[]} */
+const MLP = ["norm", "mlp", "add"];
 /** @type {readonly PartName[]} */
 const END = ["norm", "logits", "softmax"];
 
@@ -24,11 +27,11 @@ export default function modelMap(/** @type {Host} */ host) {
       /** @type {{header: Header, arrays: Arrays}} */
       const { header } = parse(data);
       const boxes = (/** @type {readonly PartName[]} */ names) =>
-        names.map((name) => box(host, header, name));
+        names.filter((name) => !header.missing.includes(name)).map((name) => box(host, header, name));
       const layer = el(
         "li",
         { class: "model-map-layer" },
-        el("ol", {}, ...boxes(LAYER)),
+        el("ol", {}, ...boxes(header.missing.includes("mlp") ? ATTENTION : [...ATTENTION, ...MLP])),
         `× ${header.layers}`,
       );
       top.setAttribute("aria-label", header.strings.label);

@@ -4,7 +4,9 @@ import type { SharedStrings } from "../shared/heads.js";
 
 /**
  * The parts that are lit, and those that are switched off; the number of layers.
- * `titles` has the title of the card to which a click on a part leads.
+ * `missing` has the parts that the model of the card does not have: without an MLP a layer has neither its
+ * norm nor its + (its whole second half). `titles` has the title of the card to which a click on a part
+ * leads.
  */
 export interface Header {
   strings: Strings;
@@ -12,6 +14,7 @@ export interface Header {
   off: PartName[];
   layers: number;
   titles: Record<string, string>;
+  missing: PartName[];
 }
 
 export type PartName =

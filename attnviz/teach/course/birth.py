@@ -327,6 +327,11 @@ def _columns(path: Path) -> dict[str, Float64[np.ndarray, "row"]]:
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in rows[0]}
 
 
+def _span(steps: Float64[np.ndarray, "training"]) -> str:
+    """The first and the last of some steps; one where they are the same."""
+    return "–".join(f"{step:.0f}" for step in np.unique([steps.min(), steps.max()]))
+
+
 def _tiny_numbers() -> dict[str, float | int | str]:
     even, trained = chance(MAX_LETTERS), births()
     induction, previous = trained["induction_step"], trained["previous_step"]
@@ -338,8 +343,7 @@ def _tiny_numbers() -> dict[str, float | int | str]:
         "other_least": float(trained["without_other"].min()),
         "copy_most": 100 * float(trained["accuracy_without_previous"].max()),
         "first_times": int((induction < np.nan_to_num(previous, nan=np.inf)).sum()),
-        "induction_early": int(induction.min()),
-        "induction_late": int(induction.max()),
+        "induction_steps": _span(induction),
         "previous_early": int(np.nanmin(previous)),
         "steps": STEPS,
         "layers": LAYERS,

@@ -25,3 +25,4 @@ def test_packed_map_says_what_is_lit_and_off() -> None:
     header, _ = unpack(packed(model_map.CANVAS, view, "en"))
     assert (header["lit"], header["off"], header["layers"]) == (["mlp"], ["attention"], 4)
     assert header["titles"] == {"mlp": "The MLP"}
+    assert header["missing"] == []

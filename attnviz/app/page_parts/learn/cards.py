@@ -30,7 +30,6 @@ from attnviz.teach.lessons.cards.symbols import with_formulas
 from attnviz.teach.lessons.cards.texts import LessonTexts, lesson_texts
 from attnviz.teach.lessons.cards.versions import before_the_question, in_language
 
-LAYERS = 4  # of the story model, whose parts lesson 0 names
 WITHOUT = "without"  # the control of the card on which parts are switched off
 
 
@@ -203,7 +202,8 @@ def _model_map(lang: Language, opened: OpenCard) -> None:
     }
     lit = glossary.parts_of(opened.lesson.slug, opened.name)
     off = model_map.parse(opened.values.get(WITHOUT))
-    view = ModelMapView(lit, () if off is None else (off,), LAYERS, titles)
+    layers, missing = glossary.model_of(opened.lesson.slug, opened.name)
+    view = ModelMapView(lit, () if off is None else (off,), layers, titles, missing)
     draw(model_map.CANVAS, view, "learn.model_map", lang, {"part": _open_part})
 
 

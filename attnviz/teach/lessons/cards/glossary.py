@@ -19,6 +19,7 @@ from attnviz.pictures.model_map import PartName
 from attnviz.teach.lessons.cards.texts import lesson_texts
 
 CardPath = tuple[str, str]  # a lesson and one of its cards
+ModelSize = tuple[int, tuple[PartName, ...]]
 HOLES = re.compile(r"\[\[[^\]]*\]\]")
 READ = ("title", "text", "question", "option.", "panel.", "control.")
 READ_LATER = ("reveal", "takeaway", "feedback.")  # once the card's question is answered
@@ -49,6 +50,18 @@ PARTS_OF_CARDS: Mapping[CardPath, tuple[PartName, ...]] = {
     ("positions", "offsets"): ("place",),
     ("positions", "learned"): ("place",),
     ("birth", "needs"): ("attention", "add"),
+}
+# (layers, the parts that the model does not have): of the story model, whose parts lesson 0 names,
+# of a card's own model, and of a circuit made by hand
+STORY_MODEL: ModelSize = (4, ())
+TRAINED_LIVE: ModelSize = (2, ("place", "mlp"))  # positions enter q and k alone
+BY_HAND: ModelSize = (2, ("place", "norm", "mlp", "logits", "softmax"))
+MODELS_OF_CARDS: Mapping[CardPath, ModelSize] = {
+    ("birth", "by_hand"): BY_HAND,
+    ("birth", "removed"): BY_HAND,
+    ("birth", "live"): TRAINED_LIVE,
+    ("birth", "expect"): TRAINED_LIVE,
+    ("birth", "ablate"): TRAINED_LIVE,
 }
 
 
@@ -128,3 +141,8 @@ def own(lang: Language) -> Mapping[str, Mapping[str, str]]:
 def parts_of(slug: str, card: str) -> tuple[PartName, ...]:
     """The parts that a card is about: attention, unless it says otherwise."""
     return PARTS_OF_CARDS.get((slug, card), ("attention",))
+
+
+def model_of(slug: str, card: str) -> ModelSize:
+    """The number of layers of the model that a card's map shows, and the parts that it lacks."""
+    return MODELS_OF_CARDS.get((slug, card), STORY_MODEL)

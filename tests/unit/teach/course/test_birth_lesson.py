@@ -11,6 +11,7 @@ from attnviz.teach.course import toy_model
 from attnviz.teach.course.birth import LESSON, SHARE_REPEATED, births, circuit
 from attnviz.teach.course.recipe import CardInputs
 from attnviz.teach.course.toy_model import train
+from attnviz.teach.lessons.cards import glossary
 from attnviz.teach.lessons.cards.card import Card
 from attnviz.types import HeadId
 from scripts import measure_births
@@ -113,3 +114,20 @@ def test_births_is_what_a_training_gives() -> None:
     trained, again = births(), measure_births.of_seed(1)
     for name, values in trained.items():
         assert values[1] == pytest.approx(again[name], abs=0.02), name
+
+
+def test_the_map_of_a_card_has_the_parts_of_the_model_that_it_trains() -> None:
+    layers, missing = glossary.model_of("birth", "live")
+    model = toy_model.untrained(torch.Generator().manual_seed(0))
+    modules = {name.split(".")[-1] for name, _ in model.named_modules()}
+    assert layers == toy_model.LAYERS == len(model.layers)
+    assert "mlp" in missing and "mlp" not in modules
+    assert "norm" not in missing and "norm" in modules
+    assert glossary.model_of("birth", "moment") == glossary.model_of("where", "next") == (4, ())
+
+
+def test_the_steps_of_a_circuit_are_one_step_where_they_are_the_same() -> None:
+    steps = births()["induction_step"]
+    whole = sorted({int(step) for step in steps})
+    said = str(built("live").numbers["induction_steps"])
+    assert said == (f"{whole[0]}–{whole[-1]}" if len(whole) > 1 else f"{whole[0]}")
