@@ -53,7 +53,8 @@ class PictureRead:
 class Story:
     """The tokens of a text, of which the model generated those from `n_given` on.
 
-    A row holds the mean weights of the last layer's heads while the token was generated.
+    A row holds the mean weights of the last layer's heads in the token's own row, as page Write
+    shows them: what it read once it was written.
     """
 
     tokens: tuple[str, ...]
@@ -139,14 +140,12 @@ def picture(captured: AppCapture, head: HeadId, query: int) -> PictureRead:
 
 
 def story(captured: AppCapture) -> Story:
-    """A text that a decoder went on with; row t holds what the model read to generate token t.
+    """A text that a decoder went on with; row t is token t's own.
 
     A special token is shown as the sign that stands for it on the stage.
     """
     group = captured.groups[0]
     tokens = groups.keys(group)
     weights = groups.stacked(group)[-1].mean(axis=0)
-    read = np.zeros_like(weights)
-    read[1:] = weights[:-1]  # the row before a token is the one that predicts it
     labels = np.where(tokens.special, BEGINS, tokens.labels).tolist()
-    return Story(tuple(labels), len(tokens) - captured.capture.n_generated, read)
+    return Story(tuple(labels), len(tokens) - captured.capture.n_generated, weights)

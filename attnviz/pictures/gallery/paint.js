@@ -94,7 +94,7 @@ function picture(ctx, { header, arrays, theme, width, height }, part) {
   ctx.globalAlpha = 1;
 }
 
-/** Token by token the text grows; behind each earlier token the weight that it got. @type {Paint} */
+/** Token by token the text grows; behind each token the weight that the newest one gives it. @type {Paint} */
 function story(ctx, { header, arrays, theme, lut, width, height }, part) {
   const { tokens, n_given: nGiven } = header.story;
   const nWritten = tokens.length - nGiven;
@@ -108,7 +108,7 @@ function story(ctx, { header, arrays, theme, lut, width, height }, part) {
     ctx.font = `${at >= nGiven ? "italic 600" : "400"} ${FONT}px ${theme.font}`;
     const wide = ctx.measureText(token).width + 2 * CHIP.pad;
     if (x + wide > width) [x, y] = [0, y + CHIP.line];
-    const isRead = row !== null && at < shown - 1;
+    const isRead = row !== null;
     const level = isRead ? levelFor(row[at], "sqrt") : 0;
     ctx.fillStyle = isRead ? colourAt(lut, level) : theme.bg2;
     ctx.fillRect(x, y, wide, CHIP.height);

@@ -245,7 +245,7 @@ function showDraw(state, { header, parts, arrays }, query, end) {
   const template =
     state.mode === "next" ? strings.next_title : isWritten ? strings.from_title : strings.given_title;
   const token = isolate(tokens[query]);
-  const title = fill(template, { token });
+  const title = position < 0 ? token : fill(template, { token, row: isolate(tokens[position]) });
   const mark = !isKnown ? "" : isWritten ? strings.drawn : strings.given;
   const draw = drawAfter(draws, arrays, position);
   const nodes = draw
