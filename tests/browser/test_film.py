@@ -21,7 +21,7 @@ def film(visit: Visit) -> Locator:
 
 
 def play(visit: Visit) -> None:
-    visit.page.get_by_role("button", name="Film, 0:30").click()
+    visit.page.get_by_role("button", name="Film", exact=True).click()
 
 
 def drawn(visit: Visit) -> int:
@@ -33,6 +33,7 @@ def test_the_film_starts_when_it_comes_stops_and_is_set_to_any_moment(visit: Ope
     play(opened)
     top, page = film(opened), opened.page
     expect_data(top, running="1")
+    expect(top.locator(".av-film-clock")).to_contain_text(f"/ 0:{LENGTH_S}")
     before = drawn(opened)
     opened.wait_until(lambda: drawn(opened) > before + 3)
     page.get_by_role("button", name="Pause", exact=True).click()
