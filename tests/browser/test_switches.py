@@ -96,7 +96,7 @@ def test_from_a_whole_head_one_click_leads_to_its_look_as_start_forbids_it(
     expect(offered.get_by_role("button", name="Forbid L2.H1’s look")).to_contain_text(
         "94.4 points;"
     )
-    expect(offered).to_contain_text("Forbidden, it looks elsewhere, mostly at “John (10)”")
+    expect(offered).to_contain_text("weight goes mostly to “John (10)”, passed on instead.")
     pressed = page.locator(".av-strip .av-chip[aria-pressed='true']")
     page.locator(".av-strip .av-chip").nth(10).click()
     expect(pressed).to_have_text("John")
@@ -264,7 +264,7 @@ def test_a_head_says_if_it_looks_and_if_it_matters(visit: OpenVisit) -> None:
     expect(facts).to_contain_text("It looks; the whole head matters.")
     expect(page.locator(".av-switches-looks")).to_contain_text("Mary")  # what the bars are
     expect(page.locator(".av-switches-moves")).to_have_text(
-        "off: % of probability to other answers (points)"
+        "off: probability moved (points, all answers)"
     )
     expect(page.locator("[data-head='L2.H1'] .av-switches-strip")).to_have_text("55")
     expect(facts).to_contain_text("The whole head off moves the answer 54.9 points")  # of one unit

@@ -214,8 +214,8 @@ def test_why_a_look_moves_more_than_its_whole_head_is_measured(visit: Visit) -> 
     row[mary] = 0
     assert int(row.argmax()) == 10  # John, the second one
     off = 100 * attnviz.experiment("stories", STORE).effects().of("L2.H1")
-    said = f"L2.H1 off: {off:.1f}. Forbidden, it looks elsewhere, mostly at “John (10)”; if not:"
-    wanted = f"{said} {kept:.1f}."
+    said = "Forbidden, its weight goes mostly to “John (10)”, passed on instead."
+    wanted = f"{said} Without that: {kept:.1f}; L2.H1 off: {off:.1f}."
     assert sent(visit("switches", model="stories", text=STORE))[0]["offer_said"] == wanted
     forbidden = {"layer": "2", "head": "1", "query": "14", "key": "2", "forbid": "14.2"}
     header, _ = sent(visit("switches", model="stories", text=STORE, **forbidden))
@@ -411,7 +411,7 @@ def test_all_other_heads_are_the_one_control_of_a_head_that_is_off(visit: Visit)
         f" Control, each of the 15 other heads off alone: {median:.2g} points at the median,"
         f" {most:.1f} points at most (L0.H0)."
     )
-    assert f"median of the 15 others: {median:.2g} points." in header["facts"][0]["sentences"][2][1]
+    assert f"median of 15 others: {median:.2g} points." in header["facts"][0]["sentences"][2][1]
     measured, leads = (
         header["answer"]["measured"],
         attnviz.experiment(
