@@ -106,6 +106,8 @@ def test_the_keyboard_walks_along_and_across(opened: Open, aligned: Alignment) -
     word(visit, "target", 0).focus()
     press("ArrowRight")
     expect_data(canvas, side="target", word=1)
+    said = visit.page.locator(".av-align [role=status]")
+    expect(said).to_contain_text(f"When predicting {aligned.target[1].text}, the model attends to")
     press("ArrowUp")
     best = int(aligned.weights[LAYER, HEAD, 1].argmax())
     expect_data(canvas, side="source", word=best)
@@ -117,8 +119,7 @@ def test_the_keyboard_walks_along_and_across(opened: Open, aligned: Alignment) -
     visit.wait_for_parameters(layer=LAYER, head=HEAD - 1)
     press("Escape")
     visit.wait_for_parameters(key=None)
-    said = visit.page.locator(".av-align [role=status]")
-    expect(said).to_contain_text("</s> receives attention from")
+    expect(said).to_contain_text("</s> receives attention when predicting")
 
 
 @pytest.mark.slow
