@@ -55,6 +55,14 @@ def test_a_decoders_row_is_named_after_what_it_reads_and_predicts(visit: OpenVis
     expect(opened.page.locator(".av-strongest")).to_contain_text(". attends to")
 
 
+def test_the_line_under_all_heads_names_the_head_that_it_is_about(visit: OpenVisit) -> None:
+    for head in (1, 2):
+        page = visit("overview", model="stories", text="The cat sat.", layer=2, head=head).page
+        line = page.locator(".av-strongest")
+        expect(line.locator("b")).to_have_text(f"L2.H{head}")
+        expect(line).to_contain_text("Strongest rows")
+
+
 @pytest.mark.slow
 def test_the_choice_of_an_attention_stays_on_every_page(visit: OpenVisit) -> None:
     opened = visit("overview", model="translator")

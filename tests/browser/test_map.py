@@ -47,6 +47,9 @@ def test_a_query_of_the_map_says_its_weights_and_how_far_the_picture_has_their_o
     order = page.locator(".av-map-order")
     expect(order).to_contain_text("“Mary”, which has its largest weight, is")
     expect(order).not_to_contain_text("is number 1 of")
+    expect(order).to_contain_text("of 13 queries of this text")  # it has 15 tokens
+    expect(order).to_contain_text("2 queries are not counted, with fewer than 3 keys")
+    expect(order).to_contain_text("drawn alike: <|endoftext|>, When.")  # these see 1 and 2 keys
     expect(page.locator(".av-map-beyond")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
     expect(order).to_have_count(0)

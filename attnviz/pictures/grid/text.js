@@ -17,7 +17,7 @@ import { patchPicture } from "../shared/picture.js";
 /** The elements: chips of the queries, in cross-attention those of the keys below, and a line of words. */
 /** @typedef {ReturnType<typeof buildText>} TextNodes */
 /** The chips of a layer's tokens; `keys` where they are another text. @typedef {{header: LayeredHeader<Header>, chips: Chips, keys: Chips | null}} TextChips */
-/** The numbers of what is shown large; of more than one `side` they are maxima, which are not said. @typedef {{values: ArrayLike<number>, dtype: Dtype, side: number}} Matrix */
+/** What is shown large: the name and the numbers; of more than one `side` they are maxima, which are not said. @typedef {{name: string, values: ArrayLike<number>, dtype: Dtype, side: number}} Matrix */
 
 const STRONGEST = 3;
 const PATCH_PX = 20;
@@ -70,7 +70,7 @@ export function pressChip(/** @type {TextChips} */ { chips }, /** @type {number 
 }
 
 /**
- * Lights the chips and writes the line below: the strongest rows of the matrix, or the row of a token.
+ * Lights the chips and writes the line below: the name of what is shown, and its strongest rows or the row of a token.
  * @param {TextNodes} nodes
  * @param {TextChips} text
  * @param {Matrix} matrix
@@ -90,7 +90,7 @@ export function lightText(nodes, text, matrix, lut, token) {
   const { asking, levels, items } = hasRow ? rowOfToken(header, matrix, token) : strongest(header, matrix);
   lightChips(chips, asking, keys ? new Map() : levels, lut);
   if (keys) lightChips(keys, new Set(), levels, lut);
-  nodes.strongest.replaceChildren(...items);
+  nodes.strongest.replaceChildren(el("b", {}, matrix.name), ...items);
   return Math.min(...asking);
 }
 

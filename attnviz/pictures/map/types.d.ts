@@ -74,6 +74,7 @@ export interface Strings extends SharedStrings {
   readonly rule: string;
   readonly many: string;
   readonly order: string;
+  readonly order_left: string;
   readonly beyond: string;
   readonly popular: string;
   readonly rotated: string;

@@ -63,7 +63,8 @@ export function pointInWords(
   return placeOf(points, head, point).edge ? `${sentence} ${strings.edge}` : sentence;
 }
 
-/** How far the picture has the order of a query's weights, beside a random order and the text's other queries. */
+/** How far the picture has the order of a query's weights, beside a random order and the text's other queries, and which of
+ * these do not count. */
 export function orderInWords(
   /** @type {Points} */ points,
   /** @type {number} */ head,
@@ -75,7 +76,10 @@ export function orderInWords(
   const own = orders[position];
   if (!own) return null;
   const all = orders.filter((order) => order !== null);
-  return fill(points.header.strings.order, {
+  const { strings } = points.header;
+  const left = [...orders.keys()].filter((at) => orders[at] === null);
+  const names = left.slice(0, NAMED).map((at) => labelOf(points, span[0] + at));
+  const sentence = fill(strings.order, {
     n: own.n,
     kept: fmtFixed(own.kept, 2),
     chance: fmtFixed(1 / Math.sqrt(own.n - 1), 2),
@@ -84,6 +88,10 @@ export function orderInWords(
     first: all.filter(({ rank }) => rank === 1).length,
     queries: all.length,
   });
+  if (!left.length) return sentence;
+  const more = left.length > NAMED ? ["…"] : [];
+  const leftOut = fill(strings.order_left, { left: left.length, names: fmtList([...names, ...more]) });
+  return `${sentence} ${leftOut}`;
 }
 
 /** A point in short, for what is under the pointer. */
