@@ -1,5 +1,6 @@
 """The page Switches: the answer before and after, in every language, for every kind of model."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -298,6 +299,14 @@ def test_a_row_of_cross_attention_is_named_by_the_word_that_it_looks_for(visit: 
     cell = {"layer": "0", "head": "0", "query": "2", "key": "1"}
     own = sent(visit("switches", model="translator", kind="self", stack="decoder", **cell))[0]
     assert [facts["query"] for facts in own["facts"] if facts["query"]] == ["petit"]
+
+
+def test_a_look_of_cross_attention_that_can_be_forbidden_has_the_name_of_its_row(
+    visit: Visit,
+) -> None:
+    header, _ = sent(visit("switches", model="translator"))
+    said = json.dumps(header, ensure_ascii=False)
+    assert "look from “petit\u2009⇢\u2009chat” at “cat”" in said and "“petit”" not in said
 
 
 @pytest.mark.slow

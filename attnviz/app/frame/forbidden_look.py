@@ -10,7 +10,7 @@ from attnviz.app.session import address, address_bar, current, messages, routes,
 from attnviz.app.session.fragment import fragment
 from attnviz.i18n import text
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.axes import token_axes, word_at
+from attnviz.pictures.group.axes import row_labels, token_axes, word_at
 from attnviz.types import Site
 
 FRAGMENT = "forbidden"
@@ -20,7 +20,7 @@ LAST = "effects.forbidden"  # the capture and the cell of the look that was forb
 def name(shown: PageContext, site: Site, query: int, key: int) -> str:
     """The look of a head in words; raises `IndexError` for a cell that the text does not have."""
     queries, keys = token_axes(shown)
-    row = word_at(shown.lang, queries.labels, query)
+    row = word_at(shown.lang, row_labels(shown, queries), query)
     word = word_at(shown.lang, keys.labels, key)
     return text(shown.lang, "word_shares.cell", head=str(site), query=row, word=word)
 
@@ -43,8 +43,9 @@ def dropped(shown: PageContext) -> str:
         if forbidden is None:
             store.pop(LAST, None)
         return ""
-    named = zip(token_axes(shown), last[1], strict=True)
-    row, column = (word_at(shown.lang, axis.labels, at) for axis, at in named)
+    queries, keys = token_axes(shown)
+    row = word_at(shown.lang, row_labels(shown, queries), last[1][0])
+    column = word_at(shown.lang, keys.labels, last[1][1])
     return text(shown.lang, "effects.look_dropped", row=row, column=column)
 
 

@@ -45,6 +45,14 @@ def token_axes(shown: PageContext, batch: int = 0, layer: int = 0) -> tuple[Toke
     )
 
 
+def row_labels(shown: PageContext, queries: TokenAxis) -> tuple[str, ...]:
+    """The names of a group's rows in a sentence.
+
+    A row of cross-attention looks for the word that comes next: it has its name, as on Look.
+    """
+    return queries.rows if shown.group.kind == "cross" else queries.labels
+
+
 def word_at(lang: Language, labels: Sequence[str], at: int) -> str:
     """A token as a sentence names it: with its position, if the same word stands elsewhere too."""
     word = labels[at].strip()

@@ -16,7 +16,7 @@ from attnviz.i18n import Language, joined, text
 from attnviz.i18n.numbers import number
 from attnviz.pictures.group import answers, groups
 from attnviz.pictures.group.app_capture import PageContext
-from attnviz.pictures.group.axes import token_axes
+from attnviz.pictures.group.axes import row_labels, token_axes
 from attnviz.pictures.group.groups import Group, size_of
 from attnviz.pictures.shared.bars import Bar
 from attnviz.pictures.switches import (
@@ -443,15 +443,11 @@ def facts(
 
 
 def _tokens(shown: PageContext, cell: tuple[int, int]) -> tuple[str, str]:
-    """The tokens of a cell; "" where there is none.
-
-    A row of cross-attention looks for the word that comes next: it has its name, as on Look.
-    """
+    """The names of a cell's row and of its key; "" where there is none."""
     queries, keys = token_axes(shown)
     if cell[0] >= len(queries.labels) or cell[1] >= len(keys.labels):
         return "", ""
-    names = queries.rows if shown.group.kind == "cross" else queries.labels
-    return names[cell[0]], keys.labels[cell[1]]
+    return row_labels(shown, queries)[cell[0]], keys.labels[cell[1]]
 
 
 def _is_hidden(group: Group, cell: tuple[int, int]) -> bool:
