@@ -28,7 +28,8 @@ export interface PictureRead {
 
 /**
  * The tokens of a text, of which the model generated those from `n_given` on.
- * A row holds the mean weights of the last layer's heads while the token was generated.
+ * A row holds the mean weights of the last layer's heads in the token's own row, as page Write shows them:
+ * what it read once it was written.
  */
 export interface Story {
   tokens: string[];
