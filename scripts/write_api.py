@@ -371,7 +371,8 @@ def _line(doc: str) -> str:
 
 def _path(module: str) -> Path:
     path = ROOT / module.replace(".", "/")
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    package = path / "__init__.py"  # a folder alone may be left of one that is a module now
+    return package if package.exists() else path.with_suffix(".py")
 
 
 @cache

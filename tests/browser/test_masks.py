@@ -228,7 +228,7 @@ def test_cells_are_drawn_with_the_pointer_and_opened_again(visit: OpenVisit) -> 
     opened = opened_batch(visit)
     opened.page.get_by_label("Drawn by hand").check()
     # the answer under the masks is there though the pointer has not left the picture
-    expect(opened.page.get_by_text("With this mask on")).to_be_visible()
+    expect(opened.page.get_by_text("With this mask on").locator("visible=true")).to_be_visible()
     canvas = maps(opened, 0)
 
     def drag(start: tuple[int, int], end: tuple[int, int]) -> None:
