@@ -89,9 +89,11 @@ class SeenCalls:
         token = inside.set(True)
         try:
             self.watch.decide_by(read)
-            heads = self._newest.get(module, [])
-            output = torch.cat([head.output for head in heads], dim=2) if heads else read[:0]
-            rows = output.flatten(2).flatten(0, 1) if heads else output
+            heads = self._newest.get(module)
+            if not heads:
+                return None
+            output = torch.cat([head.output for head in heads], dim=2)
+            rows = output.flatten(2).flatten(0, 1)
             if rows.numel() != read.numel() or not torch.equal(rows, read.reshape(rows.shape)):
                 return None
             del self._newest[module]
