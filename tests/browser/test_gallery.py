@@ -34,13 +34,6 @@ def test_miniatures_are_there_with_the_page_and_open_theirs(visit: OpenVisit) ->
     expect(whole.locator("canvas[data-drawn]").first).to_be_in_viewport()
 
 
-def test_draw_opens_a_pad_to_draw_on(visit: OpenVisit) -> None:
-    opened = visit("")
-    card(opened, "picture").click()
-    opened.wait_for_parameters(model="shapes")
-    expect(opened.page.locator(".av-drawing-pad-surface")).to_be_in_viewport()
-
-
 @pytest.mark.slow
 def test_a_miniature_plays_under_the_pointer_unless_less_motion_is_asked_for(
     visit: OpenVisit,

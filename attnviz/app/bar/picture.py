@@ -13,7 +13,6 @@ from attnviz.pictures import drawing_pad
 from attnviz.pictures.drawing_pad import pad
 from attnviz.types import MIB
 
-MENU, PAD = "media", "draw"  # the widgets that hold the pad, each inside the one before
 SAMPLE, DRAWING = "sample", "drawing"  # in the list: one of the generated ones, the drawn one
 PREVIEW_PX = 192
 TALLEST = 4  # times as high as wide
@@ -28,19 +27,13 @@ def choice(lang: Language) -> None:
     )
     if seed is not None:
         _samples(lang, seed)
-    with st.expander(text(lang, "menu.draw"), key=widgets.key(PAD), on_change="rerun"):
+    _preview(lang)
+    with st.expander(text(lang, "menu.draw"), key=widgets.key("draw")):
         draw(drawing_pad.CANVAS, pad(), "pad", lang, {"picture": _take_drawing}, remounts=False)
         problem = uploads.problem("pad")
         if problem is not None:
             messages.show(lang, problem)
-    _preview(lang)
     _upload(lang)
-
-
-def open_pad() -> None:
-    """Have the menu and the pad in it stand open on the next page."""
-    for name in (MENU, PAD):
-        widgets.tell(name, True)
 
 
 def _selectbox(lang: Language, chosen: str) -> None:

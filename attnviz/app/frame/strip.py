@@ -97,8 +97,7 @@ def _second_switch(lang: Language) -> None:
 def _media_menu(lang: Language, card: ModelCard) -> None:
     """The ways to another picture or sound."""
     if card.kind in READS_PICTURES:
-        name, key = text(lang, "menu.picture"), widgets.key(picture.MENU)
-        with st.popover(name, type="tertiary", key=key, on_change="rerun"):  # `open_pad` opens it
+        with st.popover(text(lang, "menu.picture"), type="tertiary", key=widgets.key("media")):
             picture.choice(lang)
     elif card.kind == "speech":
         with st.popover(text(lang, "sound.label"), type="tertiary", key=widgets.key("media")):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app.bar import picture
 from attnviz.app.frame import notices
 from attnviz.app.frame.choices import renew_links
 from attnviz.app.host.draw import draw
@@ -55,7 +54,7 @@ FILM = "film"  # True once this visitor has asked for it
 N_TOKENS = 16  # of the story; the last one that is generated is never read
 DOORS: dict[Miniature, Door] = {
     "translator": "output",
-    "picture": "overview",
+    "picture": "output",
     "story": "output",
     "birth": "learn",
 }
@@ -243,8 +242,6 @@ def _open(sent: object) -> None:
         current.take({"lesson": "birth", "card": "live"})
     else:
         current.open_model({"picture": "shapes", "story": "stories"}.get(name, name))
-    if name == "picture":
-        picture.open_pad()
     if name == "translator":
         current.open_text(examples.texts("translator")[0])
     elif name == "story":

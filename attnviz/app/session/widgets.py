@@ -31,11 +31,6 @@ def value(name: str) -> Any:
     return store.get(_name(name))
 
 
-def tell(name: str, told: object) -> None:
-    """Give a widget its value for its next appearance."""
-    store.put(_name(name), told)
-
-
 def showing(name: str, shown: object) -> str:
     """The key of a widget, after having it show a value on its next appearance.
 
