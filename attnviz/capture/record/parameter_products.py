@@ -56,7 +56,8 @@ def products_of(
         for run in newest:
             rows = None if run.weight is None else blocks_of(layout, tensor, run.read, run.written)
             if rows is not None and run.weight is not None:
-                found[name] = Product(rows.read, rows.written, run.weight, run.bias, rows.starts)
+                written = rows.written.clone()  # the model may add to it in place
+                found[name] = Product(rows.read, written, run.weight, run.bias, rows.starts)
                 break
     return found
 
@@ -209,8 +210,7 @@ def _projection(product: Product, parameter: _Parameter) -> Projection | None:
     The matrix is put together from the parameter when it is asked for: no copy of it is kept.
     """
     layer = WrittenLayer(product.weight, product.bias)
-    written = product.written.clone()
-    made = Projection(parameter.name, layer, product.read, written, product.starts)
+    made = Projection(parameter.name, layer, product.read, product.written, product.starts)
     if not leads_to_output(made):
         return None
     bring = partial(_brought, parameter.view, product.weight.shape, product.bias)
